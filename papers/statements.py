@@ -152,14 +152,14 @@ CLAIMS = (
         "MH takes 1.3 to 6.3 times as long", "takes longer than BHC",
     ),
     PaperClaim(
-        _B, "Copies", "our MH, a tree a class in a round, errs as much (our claim)",
+        _B, "Copies", "our MH, one tree per class in a round, errs as much (our claim)",
         "not printed", "errs as much",
     ),
     PaperClaim(
         _B, "Figures 2 to 8", "BHC is always among the best", _NO_CURVES, "always among the best"
     ),
     PaperClaim(
-        _B, "Figures 2 to 8", "BHC or MH generalises best on most sets", _NO_CURVES, "BHC or MH"
+        _B, "Figures 2 to 8", "BHC or MH generalizes best on most sets", _NO_CURVES, "BHC or MH"
     ),
     PaperClaim(
         _B, "Figures 2 to 8", "BHC reaches low errors earlier than MH", _NO_CURVES, "at first"
@@ -177,7 +177,7 @@ CLAIMS = (
     PaperClaim(_F, "Section 3.1", "Hier-FS without internal nodes is l2,1 regression", "Eq. 2",
                cannot="an identity, not a measurement: `Hierarchy.star` gives one node (tests)"),
     PaperClaim(_F, "Section 1", "the objective is convex", "in words"),
-    PaperClaim(_F, "Equations 12 and 25", "updates of inner nodes minimise the objective",
+    PaperClaim(_F, "Equations 12 and 25", "updates of inner nodes minimize the objective",
                "two equations"),
     PaperClaim(_F, "Table 2", "rows, features, nodes and leaves of DD", "3,020 605 473 32 27"),
     PaperClaim(_F, "Section 3.4", "cost grows with features as n^3 + n^2 m",
@@ -205,8 +205,8 @@ CLAIMS = (
                "25 cells", "exchanged: "),
     PaperClaim(_F, "DD by the authors' protocol", "ten sweeps settle the objective on DD",
                "Fig. 13(b)", "ten sweeps are enough"),
-    PaperClaim(_F, "DD by the authors' protocol", "the order of Table 5 with standardised features",
-               "HiRRfam-FS first", "with standardised features"),
+    PaperClaim(_F, "DD by the authors' protocol", "the order of Table 5 with standardized features",
+               "HiRRfam-FS first", "with standardized features"),
     PaperClaim(_F, "Table 3, as printed", "classification is an order of magnitude quicker",
                "VOC, SUN, ILSVRC65"),
     PaperClaim(_F, "Table 3", "classification is quicker with chosen features",
@@ -268,7 +268,7 @@ CLAIMS = (
     PaperClaim(_F, "Figure 13", "the objective settles in ten sweeps", "curves"),
     PaperClaim(
         _F, "Tables 3 to 8", "the same on VOC, Cifar100, SUN and ILSVRC65", "four columns each",
-        cannot="the features cannot be had; see docs/data.md for a copy of yours",
+        cannot="the features cannot be downloaded; docs/data.md says how to use a copy of your own",
     ),
     PaperClaim(_F, "Section 5", "several parents, other losses", "future work",
                cannot="a plan, not a result; DAGs, yes/no questions and the logistic loss are "
@@ -310,7 +310,8 @@ CLAIMS = (
                "256, 256, 214, 1,618", "DAGSVM has the largest tree"),
     PaperClaim(
         _M, "Table 2", "the same on Caltech-256 and Wikipedia", "four columns",
-        cannot="the features of the samples cannot be had; see docs/data.md for a copy of yours",
+        cannot="the features of the samples cannot be downloaded; docs/data.md says how to use a "
+        "copy of your own",
     ),
     PaperClaim(_M, "Figure 2", "MF-Tree is better than all others, whatever their parameters",
                "curves", "better than the others"),
@@ -320,7 +321,7 @@ CLAIMS = (
     PaperClaim(_M, "Figure 3", "tree MSE of two trees of four classes", ".03125 and .01383"),
     PaperClaim(_M, "Figure 4", "its tree is nearer to the given one than that of CMTL", "figures",
                "MF-Tree is nearer"),
-    PaperClaim(_M, "Figure 4", "the measure tells learnt trees from random ones (our question)",
+    PaperClaim(_M, "Figure 4", "the measure tells learned trees from random ones (our question)",
                "not printed", "better than by chance"),
     PaperClaim(_M, "Figure 5", "related classes are close together", "an excerpt of a tree"),
     PaperClaim(_M, "Table 3", "a small tau saves a tenth of the training", "22.6% with tau = 3",
@@ -360,16 +361,17 @@ CLAIMS = (
                "i1 l n² t + m² n² t + i2 b m n t", "a bound",
                cannot="an upper bound says nothing about a time; the seconds are above"),
     PaperClaim(_S, "Table 2, Media", "the same on Mediamill", "one column",
-               cannot="the set cannot be had; see docs/data.md for a copy of yours"),
+               cannot="the set cannot be downloaded; docs/data.md says how to use a copy of "
+               "your own"),
     # its parts
     PaperClaim(_SP, "Table 2, SF", "SF as described does as printed",
                "F .454 on Med, .324 on Enron"),
     PaperClaim(_SP, "Eq. 2", "flipping the assignments does not change the distance", "Eq. 2"),
     PaperClaim(_SP, "Eq. 8", "the penalty approximates the l1 norm", "a difference of logarithms"),
     PaperClaim(_SP, "Beta", "beta = .5 works well", "in words"),
-    PaperClaim(_SP, "Future work, beta", "beta could be learnt", "future work"),
+    PaperClaim(_SP, "Future work, beta", "beta could be learned", "future work"),
     PaperClaim(_SP, "Prior", "our former vote of the prior (not in the paper) changes little", ""),
-    PaperClaim(_SP, "Penalty", "sparse regularisation prevents overfitting", "in words"),
+    PaperClaim(_SP, "Penalty", "sparse regularization prevents overfitting", "in words"),
     PaperClaim(_SP, "Sparsity", "the penalty encourages sparse weights", "in words"),
     PaperClaim(_SP, "Depth", "oblique trees are shallower than those of single features",
                "in words"),
@@ -378,8 +380,8 @@ CLAIMS = (
     PaperClaim(_SP, "Scalability, 30", "so do fewer iterations", "in words"),
     PaperClaim(_SP, "Scalability, 65%", "so do smaller samples of rows, features and labels",
                "65% instead of 75%"),
-    PaperClaim(_SP, "Scalability, samples at nodes", "centres and first weights may be learnt from "
-               "small samples of a node", "in words", cannot="there is no such option here"),
+    PaperClaim(_SP, "Scalability, samples at nodes", "centres and first weights may be learned "
+               "from small samples of a node", "in words", cannot="there is no such option here"),
     PaperClaim(_SP, "Scalability, parallel", "trees are trivially easy to grow in parallel",
                "in words", cannot="it needs no figure: trees depend on their number only, and any "
                "number of jobs gives the same forest (a test)"),

@@ -153,7 +153,7 @@ def copies_methods() -> list[Method]:
     Examples
     --------
     >>> [method.key for method in copies_methods()]
-    ['MH over copies, sqrt(d) features a split', 'MH over copies, all features']
+    ['MH over copies, sqrt(d) features per split', 'MH over copies, all features']
     """
     return [
         Method("MH over copies", learner, partial(_make_copies, learner))

@@ -58,8 +58,8 @@ def glass_facts(problem: Problem) -> Facts:
     trees = []
     for start, words in _STARTS.items():
         options: dict[str, Any] = {"min_side": 0.0} if start == "first_class" else {}
-        learnt = BHCTree(start=start, **options).fit(problem.X_train, problem.y_train)
-        hierarchy = learnt.hierarchy_
+        learned = BHCTree(start=start, **options).fit(problem.X_train, problem.y_train)
+        hierarchy = learned.hierarchy_
         trees.append(
             {
                 "start": start,

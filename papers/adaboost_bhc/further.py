@@ -54,7 +54,7 @@ class Further:
 
 
 def tree_methods() -> list[Method]:
-    """Return AdaBoost.BHC with sqrt(d) features a split, over a margin tree and a random tree.
+    """Return AdaBoost.BHC with sqrt(d) features per split, over a margin tree and a random tree.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _means(found: Sequence[Any], sizes: Sequence[int]) -> dict[str, float]:
 
 
 _NOTE_COPIES = (
-    "One fit each, on the first part. 'a tree a class' is the form of Figures 2 to 8: if every "
+    "One fit each, on the first part. 'one tree per class' is the form of Figures 2 to 8: if every "
     "tree over the copies asks for the class first, both are the same algorithm (a test compares "
     "their scores). Over copies one tree is grown over C * N of them, with a 0/1 attribute for "
     "every class. CPU seconds of `fit`; trees over copies are those of scikit-learn, the others "
@@ -184,7 +184,7 @@ _NOTE_HARD = (
 _NOTE_PAIRS = (
     "One round with a weak learner that compares every two rows, in exponents of power laws; "
     "beside them those of the paper's formulas at the same sizes, {few} classes as N grows, {many} "
-    "rows as C does. MH has C * N copies. Trees of BHC are learnt before the clock starts."
+    "rows as C does. MH has C * N copies. Trees of BHC are learned before the clock starts."
 )
 
 
@@ -206,10 +206,10 @@ def _copies_table(found: Sequence[Further]) -> Table:
             rows.append((name, *errors, spread, *seconds, ratio, _paper_ratio(one.copies.name)))
     columns = (
         "data set",
-        "a tree a class, %",
+        "one tree per class, %",
         "copies, %",
         "standard error",
-        "a tree a class, s",
+        "one tree per class, s",
         "copies, s",
         "BHC, s",
         "copies/BHC",

@@ -51,14 +51,13 @@ def _copies_claims(found: Sequence[Further]) -> Iterator[Claim]:
             slower.append((one.copies.name, f"{ratio:.1f} times", ratio > 1))
             errors = copied.last("test"), own["MH"].last("test")
             most = one.copies.standard_error(min(errors))
-            words = (
-                f"{_percent(errors[0])}, a tree a class {_percent(errors[1])} ± {_percent(most)}"
-            )
+            first, second, most_percent = map(_percent, (*errors, most))
+            words = f"{first}, one tree per class {second} ± {most_percent}"
             same.append((one.copies.name, words, abs(errors[0] - errors[1]) <= 2 * most))
         yield _counted("Copies", "MH over copies takes longer than BHC", learner.words, slower)
         yield _counted(
             "Copies",
-            "MH over copies errs as much as with a tree a class, to two standard errors",
+            "MH over copies errs as much as with one tree per class, to two standard errors",
             learner.words,
             same,
         )

@@ -171,7 +171,7 @@ class Method:
 
 # rows are drawn by their weights in both: a full tree that sees all rows makes no mistake on them
 LEARNERS = {
-    "few": Learner("few", "sqrt(d) features a split", False),
+    "few": Learner("few", "sqrt(d) features per split", False),
     "all": Learner("all", "all features", True),
 }
 

@@ -157,7 +157,7 @@ def _further(
     problem: Problem, methods: Sequence[Method], cells: Cells, options: dict[str, Any]
 ) -> Further:
     """Fit MH over copies and BHC over other trees; measure how hard the binary problems are."""
-    few = [method for method in methods if method.key == "BHC, sqrt(d) features a split"]
+    few = [method for method in methods if method.key == "BHC, sqrt(d) features per split"]
     some = [method for method in methods if method.name in ("MH", "BHC")]
     return Further(
         find_outcome(problem, copies_methods(), cells, **options, n_parts=1),

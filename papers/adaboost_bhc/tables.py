@@ -30,11 +30,11 @@ EARLY = 10  # rounds that count as the beginning
 _NOTE_GROWTH = (
     "Exponents of power laws fitted to the cost of a round, as rows N and classes C grow; beside "
     "them those of the paper's formulas, fitted at the same sizes, for weak learners of cost N, "
-    "N^2 and N^a, a being the exponent measured for ECC, which grows one tree a round. MH here "
-    "grows a tree a class, under one distribution of all (row, class) pairs, so that a class costs "
-    "it what it costs MI; the paper's grows one tree over C * N copies of rows, which is measured "
-    "in a table of its own. Data: Gaussian "
-    "clouds in a binary tree, {few} classes as N grows, {many} rows as C does."
+    "N^2 and N^a, a being the exponent measured for ECC, which grows one tree per round. MH here "
+    "grows one tree per class, under one distribution of all (row, class) pairs, so that a class "
+    "costs it what it costs MI; the paper's grows one tree over C * N copies of rows, which is "
+    "measured in a table of its own. Data: Gaussian clouds in a binary tree, {few} classes as N "
+    "grows, {many} rows as C does."
 )
 _NOTE_SECONDS = (
     "Ours: CPU seconds of `fit`, the mean of all fits; the paper's are those of MATLAB in 2009, so "
@@ -42,8 +42,8 @@ _NOTE_SECONDS = (
 )
 _NOTE_ERRORS = (
     "Means over all fits. The paper prints curves only, without figures. 'standard error' is that "
-    "of the smallest of the four over the rows tested: sqrt(e (1 - e) / n). MH grows a tree a "
-    "class in a round, as in Table 1; the form of the paper is in a table of its own."
+    "of the smallest of the four over the rows tested: sqrt(e (1 - e) / n). MH grows one "
+    "tree per class in a round, as in Table 1; the form of the paper is in a table of its own."
 )
 
 
@@ -256,7 +256,7 @@ def _growth(growths: Sequence[Growth]) -> Iterator[Claim]:
         f"least, BHC more, and MH and MI most {_verdict(holds)}."
     )
     yield Claim("Table 1", words, holds)
-    # ECC grows one tree a round: its cost in N is that of the weak learner
+    # ECC grows one tree per round: its cost in N is that of the weak learner
     power = min((1.0, 2.0), key=lambda each: abs(each - by_method["ECC"].row_exponent))
     told = {name: by_method[name].told_class_exponent(power) for name in METHODS}
     near = [name for name in METHODS if abs(exponent[name] - told[name]) <= _NEAR]

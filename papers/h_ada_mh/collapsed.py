@@ -22,7 +22,7 @@ COLLAPSED_H_ADA, COLLAPSED_MH = "H-Ada.MH, collapsed", "AdaBoost.MH, collapsed"
 
 
 def collapsed_methods() -> Iterator[Method]:
-    """Yield boosted stumps, forests and naive Bayes, each with one class a level as the answer."""
+    """Yield boosted stumps, forests and naive Bayes, each answering one class per level."""
     for key, title, words, make in (
         ("h-ada", COLLAPSED_H_ADA, "H-Ada.MH (Eq. 5-12)", _masked_stumps("literal")),
         ("h-ada-search", "H-Ada.MH, mask in the search, collapsed", "H-Ada.MH, mask in the search",
@@ -30,28 +30,28 @@ def collapsed_methods() -> Iterator[Method]:
         ("mh", COLLAPSED_MH, "AdaBoost.MH", _flat_stumps),
     ):  # fmt: skip
         answers = {
-            f"{key}-first": f"{words}, first positive class a level",
-            f"{key}-best": f"{words}, best class a level",
+            f"{key}-first": f"{words}, first positive class per level",
+            f"{key}-best": f"{words}, best class per level",
         }
         yield Method(title, "collapsed", answers, make, _boosted(key))
     yield Method(
-        "shallow forest a level",
+        "shallow forest per level",
         "collapsed",
-        {"local-shallow": "Local: forest of depth 2 a level"},
+        {"local-shallow": "Local: forest of depth 2 per level"},
         lambda setting: make_forest(setting, max_depth=2),
         _by_level("local-shallow"),
     )
     yield Method(
-        "forest a level",
+        "forest per level",
         "collapsed",
-        {"local-forest": "Local: forest a level"},
+        {"local-forest": "Local: forest per level"},
         make_forest,
         _by_level("local-forest"),
     )
     yield Method(
-        "naive Bayes a level",
+        "naive Bayes per level",
         "collapsed",
-        {"global-bayes": "Global: naive Bayes a level"},
+        {"global-bayes": "Global: naive Bayes per level"},
         bayes,
         _by_level("global-bayes"),
     )

@@ -320,7 +320,7 @@ def _style(name: str) -> tuple[str, str]:
 
 
 def _two_rows(facts: FigureFacts, number: str) -> tuple[list[tuple[Any, Any]], Any]:
-    """Pair panels with axes: the collapsed space above, the tree below, a column a data set."""
+    """Pair panels with axes: the collapsed space above, the tree below, one column per data set."""
     panels = facts["panels"]
     n_columns = len(panels) // 2
     figure = new_figure(3.0 + 3.0 * n_columns, 6.2, f"{number}. {facts['title']}")

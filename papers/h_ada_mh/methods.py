@@ -62,19 +62,19 @@ def tree_methods() -> Iterator[Method]:
     yield Method(
         "mask in the search",
         "tree",
-        {"search-path": "mask in the search, coefficient a class, best path"},
+        {"search-path": "mask in the search, one coefficient per class, best path"},
         _maker(initial_weights="hierarchical", mask="search", coefficient="per_class"),
         _boosted(path="search-path"),
     )
     yield Method(
-        "forest a level, top-down",
+        "forest per level, top-down",
         "tree",
-        {"local-level": "Local: forest a level, top-down"},
+        {"local-level": "Local: forest per level, top-down"},
         _local,
         _by_path("local-level"),
     )
     yield Method(
-        "forest a level, tuned",
+        "forest per level, tuned",
         "tree",
         {"local-tuned": "Local: the same, tuned by inner cross-validation"},
         _tuned(_local, _LOCAL_GRID),

@@ -351,7 +351,7 @@ def cross_validate(
     hierarchy: Hierarchy,
     chosen: Mapping[int, NDArray[np.intp]],
 ) -> NDArray[np.int32]:
-    """Return the leaf that linear machines, one a node, lead each row of a left-out fold to.
+    """Return the leaf that linear machines, one per node, lead each row of a left-out fold to.
 
     Parameters
     ----------

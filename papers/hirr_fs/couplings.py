@@ -113,7 +113,7 @@ def classifier_of(problem: Problem, score: Any, n_features: int) -> Any:
 def divided(problem: Problem, *, raw: bool = False) -> tuple[Any, Any, Any, Any]:
     """Return training and test rows; a third are test rows where there is no test part.
 
-    Dense features are standardised by the training rows, unless `raw`.
+    Dense features are standardized by the training rows, unless `raw`.
     """
     X, y = problem.X_train, np.asarray(problem.y_train)
     if problem.has_split:

@@ -90,7 +90,7 @@ def _four(outcomes: Sequence[Outcome]) -> Facts | None:
         found = {method: one.f1 for method, one in answers.items() if one is not None}
         if found:
             panels.append({"dataset": outcome.name, "f1": found})
-    return {"title": "F1 of the four regularisers", "panels": panels} if panels else None
+    return {"title": "F1 of the four regularizers", "panels": panels} if panels else None
 
 
 def _ranks(outcomes: Sequence[Outcome]) -> Facts | None:

@@ -179,7 +179,7 @@ def _hirr(**ties: float) -> Maker:
         from palmette.feature_selection._hirr import HirrScore
 
         parameters: dict[str, Any] = {**ties, "tol": _ACCURACY} if ties else {}
-        # alpha and beta as in the paper, and all sets standardised
+        # alpha and beta as in the paper, and all sets standardized
         return HirrScore(relative="lam", standardize=True, **parameters)
 
     return make
@@ -256,7 +256,7 @@ def numbers_of(problem: Problem) -> Numbers:
 def make_parts(problem: Problem, seed: int) -> Iterator[Split]:
     """Yield the published parts, or those of cross-validation: 10-fold of proteins, else 3-fold.
 
-    Dense features are standardised by the training rows of each part.
+    Dense features are standardized by the training rows of each part.
 
     Parameters
     ----------

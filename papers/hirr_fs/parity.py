@@ -61,8 +61,8 @@ class ParityOutcome:
         HierFSNM with one feature of one node exchanged, see `_EXCHANGED`.
     n_test : int
         Test rows.
-    standardised : dict of str to FoldScores
-        The same folds and machines, but features standardised by the training rows and chosen with
+    standardized : dict of str to FoldScores
+        The same folds and machines, but features standardized by the training rows and chosen with
         the settings of this library.
     """
 
@@ -74,7 +74,7 @@ class ParityOutcome:
     objective: list[float]
     from_ridge: list[float]
     lowest: float
-    standardised: dict[str, FoldScores]
+    standardized: dict[str, FoldScores]
     fsnm_exchanged: FoldScores | None = None
     n_test: int = 605
 
@@ -122,8 +122,8 @@ def find_parity(problem: Problem, cells: Cells, *, with_grid: bool = True) -> Pa
         found = results("HierFSNM, one feature exchanged", lambda: _exchanged(parity, numbers.k))
         exchanged = FoldScores(*found["scores"])
     scaled = results(
-        "standardised",
-        lambda: _standardised(problem, numbers.k),
+        "standardized",
+        lambda: _standardized(problem, numbers.k),
         scores=[described(make()) for make in METHODS.values()],
     )
     return ParityOutcome(
@@ -202,7 +202,7 @@ def _sweeps(parity: Parity, problem: Problem) -> dict[str, Any]:
     }
 
 
-def _standardised(problem: Problem, k: int) -> dict[str, Any]:
+def _standardized(problem: Problem, k: int) -> dict[str, Any]:
     part = next(make_parts(problem, 0))
     parity = Parity(replace(problem, X_train=part.X_train, X_test=part.X_test))
     n_features, scores = int(problem.X_train.shape[1]), {}
@@ -240,7 +240,7 @@ def judge_parity(parity: ParityOutcome) -> list[Claim]:
         _chosen(parity),
         *_grid(parity),
         _converged(parity),
-        _standardised_claim(parity),
+        _standardized_claim(parity),
     ]
 
 
@@ -335,10 +335,10 @@ def _converged(parity: ParityOutcome) -> Claim:
     return _claim(words, "ten sweeps are enough for 1e-4", values[-1] <= lowest * (1 + 1e-4))
 
 
-def _standardised_claim(parity: ParityOutcome) -> Claim:
+def _standardized_claim(parity: ParityOutcome) -> Claim:
     """The order of Table 5 is one of scales: does it stay when they are taken away?"""
-    scores = {method: parity.standardised[method].f1 for method in (*FIVE, ALL)}
-    words = "with standardised features F1 is "
+    scores = {method: parity.standardized[method].f1 for method in (*FIVE, ALL)}
+    words = "with standardized features F1 is "
     words += ", ".join(f"{method} {f1:.4f}" for method, f1 in scores.items())
     holds = all(scores["HiRRfam-FS"] > scores[method] for method in FIVE[:4])
     return _claim(words, "HiRRfam-FS is first, as with raw values", holds)

@@ -75,8 +75,8 @@ def printed_grids() -> Table:
             cells = [f"{value:.4f}" for value in line]
             rows.append((f"({_LETTERS[name]}) {name}, {beta:g}", *cells, None))
     notes = [
-        "As printed: the features of these sets cannot be had (docs/data.md). With a copy of yours "
-        "in the data home, `palmette.datasets.fetch` reads them."
+        "As printed: the features of these sets cannot be downloaded (docs/data.md). With a copy "
+        "of your own in the data home, `palmette.datasets.fetch` reads them."
     ]
     return Table("Table 8(c) to (f). As printed", columns, rows, notes)
 
@@ -143,7 +143,7 @@ def _equations() -> Claim:
         f"{reached['paper']:.4f}, with the term of the children of a node at {reached['full']:.4f}"
     )
     holds = reached["paper"] <= reached["full"] * (1 + 1e-6)
-    return _claim("Equations 12 and 25", words, "they minimise the objective", bool(holds))
+    return _claim("Equations 12 and 25", words, "they minimize the objective", bool(holds))
 
 
 def _first_in_tables() -> Iterator[Claim]:

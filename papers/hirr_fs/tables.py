@@ -105,7 +105,7 @@ BOTH_DATA = {  # in the paper and here, or with a reader
     "ilsvrc65": "ILSVRC65",
 }
 _PROTOCOL = (
-    "Features are chosen on training rows only, standardised where they are dense; linear machines "
+    "Features are chosen on training rows only, standardized where they are dense; linear machines "
     "(LinearSVC, C = 1), one per node, are evaluated from the root downwards."
 )
 
@@ -160,7 +160,7 @@ def _parity(parity: ParityOutcome) -> Iterator[Table]:
         tie, f1 = printed.get(method, (None, None))
         values = (scores.tie_as_printed, tie, scores.f1, f1)
         rows.append((method, *(_four_digits(value) for value in values), scores.tie))
-        scaled = parity.standardised[method]
+        scaled = parity.standardized[method]
         rows[-1] += (_four_digits(scaled.f1), scaled.tie)
     columns = (
         "selector",
@@ -169,14 +169,14 @@ def _parity(parity: ParityOutcome) -> Iterator[Table]:
         "F1, Table 5",
         "printed",
         "TIE per row",
-        "F1, standardised",
-        "TIE per row, standardised",
+        "F1, standardized",
+        "TIE per row, standardized",
     )
     notes = [
         f"Features chosen on the training rows, {parity.k} per node; then 10-fold cross-validation "
         "among the test rows, raw values, libsvm. The TIE of Table 4 is the mean of the folds' "
         "sums divided by the rows of all folds, a tenth of the error per row. The last two "
-        "columns: the same folds and machines, features standardised and chosen with our settings.",
+        "columns: the same folds and machines, features standardized and chosen with our settings.",
     ]
     yield Table("Tables 4 and 5. DD by the authors' protocol", columns, rows, notes)
     yield _chosen(parity)
@@ -245,7 +245,7 @@ def _four(outcomes: Sequence[Outcome]) -> Table:
         answers = [outcome.answer(method) for method in FOUR]
         values = [None if one is None else _four_digits(one.f1) for one in answers]
         rows.append((outcome.name, *values))
-    return Table("Figure 9. Hierarchical F1 of the four regularisers", ("data set", *FOUR), rows)
+    return Table("Figure 9. Hierarchical F1 of the four regularizers", ("data set", *FOUR), rows)
 
 
 def _test_seconds(outcomes: Sequence[Outcome]) -> Table:

@@ -33,7 +33,7 @@ def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
     -------
     dict
         ``figure-2`` and ``figure-4``: ``title`` and ``panels``; ``figure-3``: trees of four
-        classes; ``figure-5``: the nodes of a learnt tree, and the given group of every class.
+        classes; ``figure-5``: the nodes of a learned tree, and the given group of every class.
     """
     figures = {
         "figure-2": _scores_and_times(outcomes),
@@ -91,7 +91,7 @@ def _learnt_tree(outcomes: Sequence[Outcome]) -> Facts | None:
     tree = outcome.grown[_DRAWN].tree
     given = outcome.problem.hierarchy
     return {
-        "title": f"The tree of {outcome.name}, as learnt ({_DRAWN})",
+        "title": f"The tree of {outcome.name}, as learned ({_DRAWN})",
         "dataset": outcome.name,
         "nodes": _placed(tree, {name: _group(given, name) for name in outcome.classes.tolist()}),
     }
@@ -262,7 +262,7 @@ def _draw_brackets(axes: Any, text: str) -> None:
 
 
 def _draw_qualities(facts: FigureFacts) -> Any:
-    """Draw bars: the paper's measure above, triplets below, a column a data set."""
+    """Draw bars: the paper's measure above, triplets below, one column per data set."""
     panels = facts["panels"]
     title = f"Figure 4. {facts['title']}"
     figure = new_figure(2.2 + 2.4 * len(panels), 5.2, title)
@@ -288,7 +288,7 @@ def _draw_qualities(facts: FigureFacts) -> Any:
     return figure
 
 
-# ------------------------ drawing of Figure 5: a learnt tree, classes coloured by the given groups
+# ------------------------ drawing of Figure 5: a learned tree, classes coloured by the given groups
 
 
 _LINE = 0.145  # inches a class

@@ -185,7 +185,7 @@ def _nearer_tree(outcome: Outcome) -> Iterator[Claim]:
 
 
 def _depth_measured(outcome: Outcome) -> Iterator[Claim]:
-    """Tree MSE tells learnt trees from random ones, as a measure of trees should."""
+    """Tree MSE tells learned trees from random ones, as a measure of trees should."""
     if {"MF-Tree, binary", "random"} <= outcome.qualities.keys():
         ours, chance = outcome.qualities["MF-Tree, binary"], outcome.qualities["random"]
         words = (

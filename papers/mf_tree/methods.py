@@ -250,7 +250,7 @@ def _linear_svc(tree: Hierarchy | None, options: Options) -> Any:
 # ------------------------------------------------------ data sets as flat problems of many classes
 
 
-_LETTER_TRAIN = 16_000  # the rows that are learnt from ever since the set was published
+_LETTER_TRAIN = 16_000  # the rows that are learned from ever since the set was published
 _SIDE = 16  # pixels
 _BLUR = 0.8  # pixels: thin strokes that miss each other by one would have nothing in common
 
@@ -281,13 +281,13 @@ def describe_preparation(name: str) -> str:
     Examples
     --------
     >>> describe_preparation("letter")
-    'standardised; the first 16,000 rows to learn from'
+    'standardized; the first 16,000 rows to learn from'
     """
     return _PREPARE[name][1] if name in _PREPARE else "as they came"
 
 
 def has_taxonomy(problem: Problem) -> bool:
-    """Whether classes stand in groups that were given, to compare learnt ones with.
+    """Whether classes stand in groups that were given, to compare learned ones with.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def _halves(bunch: Any) -> tuple[Any, ...]:
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=0.5, stratify=y, random_state=0
     )
-    return _standardised(X_train, y_train, X_test, y_test)
+    return _standardized(X_train, y_train, X_test, y_test)
 
 
 def _words(ngrams: tuple[int, int]) -> Callable[[Any], tuple[Any, ...]]:
@@ -346,7 +346,7 @@ def _words(ngrams: tuple[int, int]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _numbers(bunch: Any) -> tuple[Any, ...]:
     X_train, X_test = (np.nan_to_num(np.asarray(X)) for X in (bunch.X_train, bunch.X_test))
-    return _standardised(X_train, bunch.y_train, X_test, bunch.y_test)
+    return _standardized(X_train, bunch.y_train, X_test, bunch.y_test)
 
 
 def _as_they_came(bunch: Any) -> tuple[Any, ...]:
@@ -355,17 +355,17 @@ def _as_they_came(bunch: Any) -> tuple[Any, ...]:
 
 
 def _pictures(bunch: Any) -> tuple[Any, ...]:
-    return _standardised(
+    return _standardized(
         bunch.X_train.toarray(), bunch.y_train, bunch.X_test.toarray(), bunch.y_test
     )
 
 
 def _letters(bunch: Any) -> tuple[Any, ...]:
     X, n = np.asarray(bunch.X), _LETTER_TRAIN
-    return _standardised(X[:n], bunch.y[:n], X[n:], bunch.y[n:])
+    return _standardized(X[:n], bunch.y[:n], X[n:], bunch.y[n:])
 
 
-def _standardised(X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> tuple[Any, ...]:
+def _standardized(X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> tuple[Any, ...]:
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(X_train)
@@ -375,7 +375,7 @@ def _standardised(X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> tuple
 def _drawings(bunch: Any) -> tuple[Any, ...]:
     from sklearn.model_selection import train_test_split
 
-    # what comes as the test part has other letters, none of which could be learnt
+    # what comes as the test part has other letters, none of which could be learned
     X = small_drawings(bunch.X_train.reshape(-1, *bunch.image_shape))
     y = np.asarray(bunch.y_train)
     X_train, X_test, y_train, y_test = train_test_split(
@@ -416,7 +416,7 @@ def _shares(n_pixels: int) -> NDArray[np.float64]:
     return np.asarray(np.maximum(common, 0.0) * (_SIDE / n_pixels))
 
 
-_SCALED = "standardised"
+_SCALED = "standardized"
 _PREPARE: dict[str, tuple[Callable[[Any], tuple[Any, ...]], str]] = {
     "20newsgroups_bydate": (_words((1, 1)), "tf-idf of words, sublinear"),
     "letter": (_letters, f"{_SCALED}; the first 16,000 rows to learn from"),
@@ -429,7 +429,7 @@ _PREPARE: dict[str, tuple[Callable[[Any], tuple[Any, ...]], str]] = {
         "training, 5 for testing",
     ),
     GENERATED: (_halves, f"generated, groups of groups of classes; {_SCALED}"),
-    "caltech256": (_pictures, f"{_SCALED}; a copy of yours"),  # see docs/data.md
-    "wiki": (_as_they_came, "a copy of yours, as it came"),
+    "caltech256": (_pictures, f"{_SCALED}; a copy of your own"),  # see docs/data.md
+    "wiki": (_as_they_came, "a copy of your own, as it came"),
 }
 DATASETS = tuple(_PREPARE)

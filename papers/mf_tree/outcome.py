@@ -37,7 +37,7 @@ Results = dict[str, Any]
 _REPEATS = 3  # number of timed predictions, of which the fastest counts
 _LONG = 1.0  # seconds of a prediction that is not repeated: its time is hardly noise
 _WARM_ROWS = 20  # that are predicted first: kernels may have to be compiled
-_WARM_CLASSES, _WARM_EACH = 5, 8  # classes, and rows of each, that are learnt first
+_WARM_CLASSES, _WARM_EACH = 5, 8  # classes, and rows of each, that are learned first
 
 
 def work(method: Method, problem: Problem, options: Options) -> Results:
@@ -241,7 +241,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Grown:
-    """A tree that was learnt.
+    """A tree that was learned.
 
     Parameters
     ----------

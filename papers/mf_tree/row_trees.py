@@ -33,7 +33,7 @@ class RowTreeClassifier(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     kind : {"nmf", "dependence"}
-        Groups are the components of a non-negative factorisation of the rows (RNMF), or those that
+        Groups are the components of a non-negative factorization of the rows (RNMF), or those that
         depend most on the rows (HSIC, RDM).
     branching : int
         Number of groups, p in the paper.
@@ -174,7 +174,7 @@ def _linear(X: Any, groups: Labels, seed: int) -> Any:
 
 
 def factor_groups(X: Any, n_groups: int, seed: int = 0) -> Labels:
-    """Return the largest component of every row in a non-negative factorisation.
+    """Return the largest component of every row in a non-negative factorization.
 
     Parameters
     ----------

@@ -230,7 +230,7 @@ def _example_table() -> Table:
 
 
 def _quality_tables(outcomes: Iterable[Outcome]) -> list[Table]:
-    """Figure 4: how near the learnt trees are to the given ones, a table a data set."""
+    """Figure 4: how near the learned trees are to the given ones, one table per data set."""
     columns = ("tree", "MSE", "triplets", "purity", "depth")
     note = (
         "Against the given tree. MSE is the paper's measure, the smaller the better; triplets is "

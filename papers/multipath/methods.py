@@ -34,7 +34,7 @@ __all__ = [
     "set_of",
 ]
 
-# ------------------ published micro AU(PRC) on test rows, learnt from training and validation rows
+# ------------------ published micro AU(PRC) on test rows, learned from training and validation rows
 
 
 REFERENCE = (
@@ -192,7 +192,7 @@ class MultipathSet:
 
 
 def read_set(name: str) -> MultipathSet:
-    """Read a data set of the data home; validation rows are learnt from, too."""
+    """Read a data set of the data home; validation rows are learned from, too."""
     from palmette.compare import find_problem
 
     return set_of(find_problem(name))

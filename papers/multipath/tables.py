@@ -27,10 +27,10 @@ def _sets(outcomes: Sequence[Outcome]) -> Table:
         (o.name, o.n_train, o.n_test, o.n_features, o.n_nodes, ", ".join(o.left_out) or None)
         for o in outcomes
     ]
-    columns = ("set", "rows learnt from", "test rows", "features", "nodes", "left out")
+    columns = ("set", "rows learned from", "test rows", "features", "nodes", "left out")
     note = (
         "The root never counts; nodes left out besides are named. Nodes without a test row count. "
-        "Validation rows are learnt from, too."
+        "Validation rows are learned from, too."
     )
     return Table("Data sets", columns, rows, [note])
 

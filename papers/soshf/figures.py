@@ -167,7 +167,7 @@ def _draw_rank_panel(axes: Any, panel: FigureFacts) -> None:
 
 
 def _draw_scores(facts: FigureFacts) -> Any:
-    """Draw F over AUC, a panel a data set; the cross is the paper's SF-H-CS."""
+    """Draw F over AUC, one panel per data set; the cross is the paper's SF-H-CS."""
     panels = facts["panels"]
     n_columns = min(_COLUMNS, len(panels))
     n_rows = -(-len(panels) // n_columns)

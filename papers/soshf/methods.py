@@ -42,7 +42,7 @@ __all__ = [
 
 DEFAULT = "ours"
 _QUICK_FOLDS = 2
-_FEW_TREES = {"estimator__n_estimators": 15}  # of a forest a label, 50 in the paper
+_FEW_TREES = {"estimator__n_estimators": 15}  # of a forest per label, 50 in the paper
 _FEW_ROUNDS = {"estimator__max_iter": 30}
 _LARGE = ("tmc2007_500", "mediamill")  # where the paper's COCOA has fewer trees
 
@@ -203,17 +203,19 @@ def _trees(kind: str) -> Callable[[Options], Any]:
 
 
 _OF_PAPER = (
-    Method("svm-cost", "linear SVM a label, weighed by class", _relevance("svm-cost")),
-    Method("svm-down", "linear SVM a label, larger class thinned", _relevance("svm-down")),
-    Method("svm-adasyn", "linear SVM a label, ADASYN", _relevance("svm-adasyn")),
+    Method("svm-cost", "linear SVM per label, weighed by class", _relevance("svm-cost")),
+    Method("svm-down", "linear SVM per label, larger class thinned", _relevance("svm-down")),
+    Method("svm-adasyn", "linear SVM per label, ADASYN", _relevance("svm-adasyn")),
     Method(
         "rf-cost",
-        "forest of 50 trees a label (quick: 15), out-of-bag thresholds",
+        "forest of 50 trees per label (quick: 15), out-of-bag thresholds",
         _relevance("rf-cost", **_FEW_TREES),
         0,
     ),
-    Method("rf-down", "forest a label, larger class thinned", _relevance("rf-down", **_FEW_TREES)),
-    Method("rf-adasyn", "forest a label, ADASYN", _relevance("rf-adasyn", **_FEW_TREES)),
+    Method(
+        "rf-down", "forest per label, larger class thinned", _relevance("rf-down", **_FEW_TREES)
+    ),
+    Method("rf-adasyn", "forest per label, ADASYN", _relevance("rf-adasyn", **_FEW_TREES)),
     Method("ml-knn", "ML-kNN, 10 neighbours", _ml_knn),
     Method("iblr", "IBLR, 10 neighbours", _iblr),
     Method("ecc", "classifier chains, 50 (quick: 10)", _ecc),
@@ -221,7 +223,7 @@ _OF_PAPER = (
     Method("rakel", "random k-labelsets", _rakel),
     Method("homer", "HOMER, 4 balanced clusters", _homer),
     Method("cocoa", "COCOA, 10 couplings of 50 models, of 10 on TMC (quick: 3 of 3)", _cocoa),
-    Method("sf", "structured forest, one feature a split", _structured("sf"), 0),
+    Method("sf", "structured forest, one feature per split", _structured("sf"), 0),
     Method("sf-lr", "structured forest, logistic splits", _structured("sf-lr"), 0),
     Method("sf-lr-cs", "the same, clusters by rarity", _structured("sf-lr-cs"), 0),
     Method("sf-h", "structured forest, sparse Hellinger splits", _structured("sf-h"), 0),
@@ -233,7 +235,7 @@ _BEYOND = (
     Method("forest", "200 multi-output trees of a random forest", _trees("random_forest"), 0),
     Method(
         "boosting",
-        "gradient boosting a label, 100 rounds (quick: 30)",
+        "gradient boosting per label, 100 rounds (quick: 30)",
         _relevance("hist-gradient-boosting", **_FEW_ROUNDS),
     ),
 )
@@ -293,7 +295,7 @@ def read_set(name: str) -> Problem:
     Returns
     -------
     Problem
-        All rows as training rows; ``categorical`` marks the columns that are not standardised.
+        All rows as training rows; ``categorical`` marks the columns that are not standardized.
     """
     from palmette.datasets import fetch
 
@@ -319,7 +321,7 @@ def prepare(
     Y : 0/1 matrix of shape (n_samples, n_labels)
     label_names : sequence of length n_labels
     is_numeric : bool
-        Whether features are to be standardised, by the training rows of each split.
+        Whether features are to be standardized, by the training rows of each split.
     kept_features : {"all", "from 1%", "above 1%"}
         By the share of rows in which they are not zero.
 
@@ -344,7 +346,7 @@ def prepare(
 
 
 def even_split(problem: Problem, number: int, seed: int) -> Split:
-    """Return one of the random splits into halves, numbers standardised by the training rows.
+    """Return one of the random splits into halves, numbers standardized by the training rows.
 
     Parameters
     ----------
@@ -362,12 +364,12 @@ def even_split(problem: Problem, number: int, seed: int) -> Split:
     n_rows = problem.X_train.shape[0]
     order = np.random.RandomState(seed + number).permutation(n_rows)
     train, test = np.sort(order[: n_rows // 2]), np.sort(order[n_rows // 2 :])
-    X, X_test = _standardised(problem.X_train[train], problem.X_train[test], problem.categorical)
+    X, X_test = _standardized(problem.X_train[train], problem.X_train[test], problem.categorical)
     y, y_test = problem.y_train[train], problem.y_train[test]
     return Split(f"even-{number}", seed + number, 0.5, X, y, X_test, y_test)
 
 
-def _standardised(
+def _standardized(
     X: NDArray[np.float64], X_test: NDArray[np.float64], categorical: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if categorical.all():

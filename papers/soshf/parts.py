@@ -70,8 +70,8 @@ _WHOLE = (
         _part(f"beta {beta}", f"beta {beta} instead of .5", "sf-h-cs", partition__beta=beta)
         for beta in (0.0, 0.25, 0.75, 1.0)
     ),
-    _part("beta learnt", "beta chosen of these five out of bag", "sf-h-cs", partition__beta="oob"),
-    _part("no penalty", "weights are not penalised", "sf-h-cs", router__sparsity=0.0),
+    _part("beta learned", "beta chosen of these five out of bag", "sf-h-cs", partition__beta="oob"),
+    _part("no penalty", "weights are not penalized", "sf-h-cs", router__sparsity=0.0),
     _part("batches of 100", "instead of 1,000 rows", "sf-h-cs", router__batch_size=100),
     _part("30 iterations", "instead of 110", "sf-h-cs", router__max_iter=30),
     _part("65%", "of rows, features and labels instead of 75%", "sf-h-cs",
@@ -280,7 +280,7 @@ def _gains(outcome: Outcome, key: str) -> list[tuple[str, Gain]]:
 
 def _betas(outcome: Outcome) -> Iterator[Claim]:
     gains = {m.key: _gains(outcome, m.key) for m in _WHOLE if m.key.startswith("beta ")}
-    fixed = {key: found for key, found in gains.items() if found and key != "beta learnt"}
+    fixed = {key: found for key, found in gains.items() if found and key != "beta learned"}
     for place, (_, title) in enumerate(_MEASURES):
         if fixed:
             told = ", ".join(f"{key} {found[place][1]}" for key, found in fixed.items())
@@ -292,10 +292,10 @@ def _betas(outcome: Outcome) -> Iterator[Claim]:
 
 
 def _learnt(outcome: Outcome) -> Iterator[Claim]:
-    for title, gain in _gains(outcome, "beta learnt"):
+    for title, gain in _gains(outcome, "beta learned"):
         yield claim_of(
-            f"Future work, beta, {outcome.name}", f"learnt less .5 in {title}: {gain}",
-            "beta learnt out of bag gains", gain.mean > 0,
+            f"Future work, beta, {outcome.name}", f"learned less .5 in {title}: {gain}",
+            "beta learned out of bag gains", gain.mean > 0,
         )  # fmt: skip
 
 

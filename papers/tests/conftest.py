@@ -29,7 +29,7 @@ def make_problem(name: str = "toy", n_rows: int = 60, noise: float = 0.4) -> Pro
 
 
 class Fixed(BaseEstimator):
-    """An estimator that nothing is learnt by."""
+    """An estimator that nothing is learned by."""
 
     def __init__(self, name: str = "fixed") -> None:
         self.name = name

@@ -116,7 +116,7 @@ def test_every_weak_learner_is_judged(outcome_of):
     outcome.curves["all"] = outcome.curves["few"]
     wheres = [claim.where for claim in judge([outcome])]
     assert wheres == [
-        *["Figures 2 to 8, sqrt(d) features a split"] * 4,
+        *["Figures 2 to 8, sqrt(d) features per split"] * 4,
         *["Figures 2 to 8, all features"] * 4,
     ]
 

@@ -21,7 +21,7 @@ def test_facts_survive_json(facts):
 
 def test_curves_are_means_over_fits(facts):
     (row,) = facts["figure-6"]["rows"]
-    assert row["learner"] == "sqrt(d) features a split"
+    assert row["learner"] == "sqrt(d) features per split"
     curve = next(curve for curve in row["curves"] if curve["name"] == "BHC")
     assert curve["test"] == pytest.approx([0.3, 0.2])
     assert curve["train"] == pytest.approx([0.15, 0.1])

@@ -97,8 +97,8 @@ def test_what_is_said_in_passing(outcome_of):
     ]
     assert "8 of 24 rows" in found["Section 5, class sizes"].words
     assert "test parts of landsat, none of yeast_uci" in found["Section 5, protocol"].words
-    assert "1 of 2 sets" in found["Abstract, sqrt(d) features a split"].words
-    steady = found["Section 5, unbalanced, sqrt(d) features a split"].words
+    assert "1 of 2 sets" in found["Abstract, sqrt(d) features per split"].words
+    steady = found["Section 5, unbalanced, sqrt(d) features per split"].words
     assert "2 of 3 methods" in steady
     assert "ECC 10.00% at least, 90.00% at last (not so)" in steady
     assert [claim.where for claim in words_claims([])] == ["Section 4, formula"]

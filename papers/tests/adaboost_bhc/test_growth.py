@@ -49,7 +49,7 @@ def test_classes_of_one_branch_are_near():
 
 
 class Costly(BaseEstimator):
-    """Takes 5 s at first, then n ** 1.5 * c seconds a round, by a clock of its own."""
+    """Takes 5 s at first, then n ** 1.5 * c seconds per round, by a clock of its own."""
 
     clock = 0.0
 

@@ -43,7 +43,7 @@ def test_times_and_ratios(outcome_of):
     paper, ours = table.rows
     assert paper[:5] == ("landsat: paper, 100 rounds", 311.8, 331.0, 42.5, 167.1)
     assert paper[5] == pytest.approx(1.866, abs=0.001)
-    assert ours == ("landsat: sqrt(d) features a split", 6, 4, 1, 2, 3, 2, 0.5)
+    assert ours == ("landsat: sqrt(d) features per split", 6, 4, 1, 2, 3, 2, 0.5)
     assert table.title == "Table 3. Training time of 2 rounds, s"
 
 

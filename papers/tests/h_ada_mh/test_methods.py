@@ -34,7 +34,9 @@ def test_results_are_plain_and_of_the_right_shape(setting, key):
     assert len(found["top_k"]) == 3
 
 
-@pytest.mark.parametrize("key", ["forest a level", "naive Bayes a level", "forest of all classes"])
+@pytest.mark.parametrize(
+    "key", ["forest per level", "naive Bayes per level", "forest of all classes"]
+)
 def test_one_symbol_on_every_level(setting, key):
     method = ALL[key]
     ((_, rows),) = method.work(setting, method.make(setting))["predicted"].items()
@@ -42,7 +44,7 @@ def test_one_symbol_on_every_level(setting, key):
     assert all(levels[row].tolist() == [1, 2, 3] for row in rows)
 
 
-@pytest.mark.parametrize("key", ["forest a level, top-down", "AdaBoost.MH", "mask in the search"])
+@pytest.mark.parametrize("key", ["forest per level, top-down", "AdaBoost.MH", "mask in the search"])
 def test_easy_rows_are_right(problem, key):
     setting = Setting(problem, rounds=50)
     method = ALL[key]

@@ -74,8 +74,8 @@ def test_no_data_home_is_told_before_any_fit(monkeypatch):
 @pytest.mark.data
 def test_the_command_on_a_published_set(data_home, monkeypatch, capsys):
     monkeypatch.setattr(module, "tree_methods", lambda: [])
-    bayes = [m for m in collapsed_methods() if m.key == "naive Bayes a level"]
+    bayes = [m for m in collapsed_methods() if m.key == "naive Bayes per level"]
     monkeypatch.setattr(module, "collapsed_methods", lambda: bayes)
     run_bench("h-ada-mh", data=["imclef07a"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "'Global: naive Bayes a level' agrees in Micro-F1, Macro-F1, HMC-loss, but" in text
+    assert "'Global: naive Bayes per level' agrees in Micro-F1, Macro-F1, HMC-loss, but" in text

@@ -72,7 +72,7 @@ def printed() -> ParityOutcome:
         for column, b in enumerate(STRENGTHS)
     }
     chosen = {name: list(features) for name, features in PAPER_CHOSEN.items()}
-    standardised = {method: next(iter(curve.values())) for method, curve in curves.items()}
+    standardized = {method: next(iter(curve.values())) for method, curve in curves.items()}
     seconds = dict.fromkeys(AUTHORS, 1.0)
     falling = [2.0, 1.0]
-    return ParityOutcome(40, curves, seconds, chosen, grid, falling, falling, 1.0, standardised)
+    return ParityOutcome(40, curves, seconds, chosen, grid, falling, falling, 1.0, standardized)

@@ -78,7 +78,7 @@ def test_tables_4_and_5_come_out(dd, method, f1, tie):
 
 @pytest.mark.data
 @pytest.mark.parametrize(("method", "f1"), [("HierFisher", 0.8440), ("Hier-FS", 0.8816)])
-def test_standardised_features_with_our_settings(data_home, method, f1):
+def test_standardized_features_with_our_settings(data_home, method, f1):
     problem = find_problem("protein_dd")
     (part,) = make_parts(problem, seed=0)
     dd = Parity(replace(problem, X_train=part.X_train, X_test=part.X_test))
@@ -112,5 +112,5 @@ def test_everything_of_the_protocol_is_kept(problem):
     assert list(found.curves["all features"]) == [10]
     assert len(found.objective) == 10
     assert found.lowest <= found.from_ridge[-1] * (1 + 1e-6)
-    assert found.standardised.keys() == METHODS.keys()
+    assert found.standardized.keys() == METHODS.keys()
     assert list(found.chosen) == [str(problem.hierarchy.names[node]) for node in (0, 1, 5)]

@@ -38,7 +38,7 @@ def test_the_base_forest_is_judged_beside_print(outcome_of):
 
 def test_claims_about_parts(outcome_of):
     keys = {
-        "sf-h-cs": 0.60, "prior": 0.605, "beta 0.0": 0.62, "beta 1.0": 0.58, "beta learnt": 0.61,
+        "sf-h-cs": 0.60, "prior": 0.605, "beta 0.0": 0.62, "beta 1.0": 0.58, "beta learned": 0.61,
         "no penalty": 0.55, "30 iterations": 0.595, "batches of 100": 0.5, "65%": 0.6, "sf": 0.5,
     }  # fmt: skip
     made = outcome_of("emotions", **{f"m{i}": score for i, score in enumerate(keys.values())})
@@ -74,7 +74,7 @@ def small_forest(options: Options) -> StructuredForestClassifier:
 def test_depth_and_weights_of_a_forest(problem):
     split = even_split(problem, 0, 0)
     found = work(Method("sf", "few trees", small_forest, 0), split, Options("toy", 0))
-    assert found["weights"] == 1.0  # one feature a split
+    assert found["weights"] == 1.0  # one feature per split
     model = small_forest(Options("toy", 0)).fit(split.X_train, split.y_train)
     path, starts = model.decision_path(split.X_train)
     depths = np.diff(path.indptr) / (len(starts) - 1) - 1

@@ -62,7 +62,7 @@ def test_halves_are_disjoint_and_differ_by_number_and_seed(problem):
     np.testing.assert_array_equal(even_split(marked, 1, seed=2).X_train, split.X_train)
 
 
-def test_numbers_are_standardised_by_the_training_rows(problem):
+def test_numbers_are_standardized_by_the_training_rows(problem):
     problem.X_train[:, 9] = 5.0
     split = even_split(problem, 0, seed=0)
     np.testing.assert_allclose(split.X_train.mean(axis=0), 0, atol=1e-12)
