@@ -106,6 +106,30 @@ def test_cells_may_have_labels_notations_and_uris_in_brackets():
     assert labels_of(["oak;cat"] * 2).truth == [{OAK, CAT}] * 2  # the preferred label counts
 
 
+def labels_without_separator(cells):
+    table = {"text": [f"t{i}" for i in range(len(cells))], "subjects": cells}
+    return read_problem(table, "subjects", hierarchy=THESAURUS, columns={"text": "text"})
+
+
+@pytest.mark.parametrize("mark", [";", "; ", "|", " | ", ",", "\t"])
+def test_the_separator_of_labels_is_found(mark):
+    cells = [f"cat{mark}dog", f"u:dog{mark}1.2{mark}<u:oak>", f"Kissa{mark}horse", "oak"]
+    problem = labels_without_separator([*cells[:2], *cells[3:]])
+    assert problem.truth == [{CAT, DOG}, {DOG, OAK}, {OAK}]
+    with pytest.raises(
+        PalmetteError, match=r"'horse'.* Of 8 distinct labels, 1 cannot be used, in 2 of 8 rows"
+    ):
+        labels_without_separator(cells * 2)
+    assert labels_without_separator([[f"cat{mark}dog"], ["oak"]]).truth == [{CAT, DOG}, {OAK}]
+
+
+def test_blanks_separate_uris_only():
+    assert labels_without_separator(["u:cat u:dog", "u:oak"]).truth == [{CAT, DOG}, {OAK}]
+    with pytest.raises(PalmetteError, match="'cat dog', which is not in the hierarchy"):
+        labels_without_separator(["cat dog", "oak"])
+    assert labels_without_separator(["cat", "oak", "dog"]).truth == [CAT, OAK, DOG]
+
+
 def test_a_label_of_several_concepts_is_refused():
     with pytest.raises(PalmetteError, match=r"'pet', which is a label of 2 concepts: u:dog, u:oak"):
         labels_of(["cat;dog", "cat;pet"])

@@ -22,6 +22,7 @@ _LISTS = (list, tuple, set, frozenset, np.ndarray)
 _JOINERS = (" > ", " / ", " | ", " :: ", " » ", " -> ")
 _URIS = re.compile(r"<[^<>\s]+>(?:\s+<[^<>\s]+>)*")
 _LABEL_MARKS = (";", "|", " || ", " && ")
+_TRIED_MARKS = (";", "|", ",", "\t", " ")  # of labels that a thesaurus has
 
 
 class TargetForm:
@@ -95,7 +96,8 @@ class TargetForm:
             Used exactly as given. Found by default; an empty string means that cells are plain
             names.
         labels_separator : str, optional
-            Separator of several paths in a cell; cells may also be lists of paths.
+            Separator of several paths in a cell; cells may also be lists of paths. Found by default
+            if `hierarchy` is a thesaurus.
         hierarchy : Hierarchy, optional
             Hierarchy that contains the labels.
 
@@ -114,7 +116,7 @@ class TargetForm:
             return cls(columns)
         cells = [cell for cell in _distinct(frame[columns[0]].tolist()) if not _is_gap(cell)]
         if labels_separator is None and hierarchy is not None and hierarchy.vocabulary is not None:
-            labels_separator = _mark_of_uris(cells)
+            labels_separator = _mark_of_uris(cells) or _mark_of_labels(cells, hierarchy)
         several = labels_separator is not None or any(isinstance(c, _LISTS) for c in cells)
         form = cls(columns, None, labels_separator, several)
         if separator is None:
@@ -255,11 +257,13 @@ class TargetForm:
 
     def _labels(self, cell: Any) -> list[str]:
         if isinstance(cell, _LISTS):
-            return [_text(each) for each in cell if not _is_gap(each)]
-        text = _text(cell)
+            texts = [_text(each) for each in cell if not _is_gap(each)]
+        else:
+            texts = [_text(cell)]
         if not self.labels_separator:
-            return [text]
-        return [part.strip() for part in text.split(self.labels_separator) if part.strip()]
+            return texts
+        parts = (part.strip() for text in texts for part in text.split(self.labels_separator))
+        return [part for part in parts if part]
 
     def _path(self, label: str, known: dict[str, Path]) -> Path:
         path = known.get(label)
@@ -323,6 +327,28 @@ def _mark_of_uris(cells: list[Any]) -> str | None:
     if len(texts) < len(cells) or not all(_URIS.fullmatch(text.strip()) for text in texts):
         return None
     return " " if any(len(text.split()) > 1 for text in texts) else None
+
+
+def _mark_of_labels(cells: list[Any], thesaurus: Hierarchy) -> str | None:
+    """Return the separator of labels by which the most parts of cells are in a thesaurus.
+
+    None if cells are labels as they are, or if most of their parts are not there.
+    """
+    lists = ([_text(each) for each in c] if isinstance(c, _LISTS) else [_text(c)] for c in cells)
+    texts = list(dict.fromkeys(text for row in lists for text in row))[:500]
+
+    def share(labels: list[str]) -> float:
+        found = sum(find_node((label.strip(),), thesaurus) > 0 for label in labels)
+        return found / max(len(labels), 1)
+
+    best, most = None, max(share(texts), 0.5)
+    for mark in _TRIED_MARKS:
+        parts = [part for text in texts for part in text.split(mark) if part.strip()]
+        if len(parts) == len(texts) or (mark == " " and not all(":" in part for part in parts)):
+            continue  # blanks separate URIs only, since labels have them
+        if share(parts) > most and not any(mark in str(name) for name in thesaurus.names[1:]):
+            best, most = mark, share(parts)
+    return best
 
 
 class _BadTarget(PalmetteError):

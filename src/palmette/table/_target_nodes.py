@@ -169,7 +169,7 @@ def canonical_labels(
             if node <= 0:
                 words = _unknown(path, place_of(row, lines), hierarchy)
                 if refuse is None:
-                    raise HierarchyError(words)
+                    raise HierarchyError(words + _how_many(rows, hierarchy, several))
                 refuse(row, words)
                 return None
             known[path] = hierarchy.path(node) if hierarchy.is_tree else hierarchy.names[node]
@@ -216,6 +216,18 @@ def _unknown(path: Path, place: str, hierarchy: Hierarchy) -> str:
         f"{place} of the target has {shown!r}, which is not in the hierarchy "
         f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, pass the "
         "separator of paths, or drop the row; --skip-bad-rows leaves out what is not there."
+    )
+
+
+def _how_many(rows: Rows, hierarchy: Hierarchy, several: bool) -> str:
+    """Say how many labels a hierarchy lacks, and in how many rows."""
+    listed = [row if several else [row] for row in rows]
+    labels = dict.fromkeys(path for row in listed for path in row)
+    lost = {path for path in labels if find_node(path, hierarchy) <= 0}
+    n_rows = sum(any(path in lost for path in row) for row in listed)
+    return (
+        f" Of {len(labels):,} distinct labels, {len(lost):,} cannot be used, in "
+        f"{n_rows:,} of {len(listed):,} rows."
     )
 
 
