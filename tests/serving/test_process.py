@@ -1,14 +1,19 @@
-"""`palmette serve` as a process: it starts, answers, and stops when it is told to."""
+"""`palmette serve` as a process: it starts, answers, stops when told, and survives bad clients."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
+import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from tests.serving.fitted import of_texts
@@ -24,29 +29,36 @@ def stored(tmp_path_factory):
 
 
 @pytest.fixture
-def process(stored):
-    words = [sys.executable, "-m", "palmette.cli.main", "serve", str(stored), "--port", "0"]
-    running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    yield running
-    if running.poll() is None:
-        running.kill()
-    running.wait()
-    running.stderr.close()
+def start(stored):
+    """Start servers, and end those that still run."""
+    started = []
+
+    def run(*options, port=0):
+        words = [sys.executable, "-m", "palmette.cli.main", "serve", str(stored)]
+        words += ["--port", str(port), *options]
+        running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+        started.append(running)
+        line = running.stderr.readline()
+        [address] = re.findall(r"serving on (http://127\.0\.0\.1:\d+/) ", line)
+        return running, address
+
+    yield run
+    for running in started:
+        if running.poll() is None:
+            running.kill()
+        running.wait()
+        running.stderr.close()
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
-def test_it_answers_and_stops_at_sigterm(process):
-    line = process.stderr.readline()
-    [address] = re.findall(r"serving on (http://127\.0\.0\.1:\d+/) ", line)
-    body = json.dumps({"text": "pear", "limit": 1}).encode()
-    asked = urllib.request.Request(address + "suggest", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(asked, timeout=120) as reply:
-        assert json.load(reply)["results"][0]["uri"] == "Food > Fruit"
+def test_it_answers_and_stops_at_sigterm(start):
+    process, address = start()
+    body = BODY
+    assert _suggest(address) == "Food > Fruit"
     assert _send_too_much(address) == b"HTTP/1.1 413 "
     with _connect(address) as client:
-        head = b"POST /suggest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        client.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:5])
+        client.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body[:5])
         with urllib.request.urlopen(address + "health", timeout=120):
             pass  # the request before it has begun
         process.send_signal(signal.SIGTERM)
@@ -56,6 +68,113 @@ def test_it_answers_and_stops_at_sigterm(process):
         assert client.recv(13) == b"HTTP/1.1 200 "
     assert process.wait(120) == 0
     assert process.stderr.read() == "stopped\n"
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+def test_broken_slow_and_huge_requests_leave_others_alone(start):
+    process, address = start("--read-timeout", "1")
+    assert _suggest(address) == "Food > Fruit"
+    before = _peak_memory(process.pid)
+    whole = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+    for end in (5, 40, len(whole) - 3, len(whole)):  # in the head, in the body, before the reply
+        for _ in range(5):
+            client = _connect(address)
+            client.sendall(whole[:end])
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()  # by a reset
+    slow = [_connect(address) for _ in range(20)]
+    for client in slow:
+        client.sendall(whole[:-3])  # and never the rest
+    assert _suggest(address) == "Food > Fruit"  # while they wait
+    refused = (b"HTTP/1.1 413 ", b"")
+    assert _send_all(address, HEAD + b"Content-Length: 100000000\r\n\r\n", 100) in refused
+    chunks = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+    assert _send_all(address, chunks, 100, b"%x\r\n%b\r\n") in refused
+    for client in slow:
+        assert client.recv(13) == b"HTTP/1.1 408 "
+        client.close()
+    assert _suggest(address) == "Food > Fruit"
+    assert _peak_memory(process.pid) - before < 64 * 2**10  # of 200 MB that were sent
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(120) == 0
+    assert process.stderr.read() == "stopped\n"  # no traceback
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_server_that_is_killed_under_load_starts_again_on_its_port(start):
+    process, address = start()
+    port = int(address.rstrip("/").rpartition(":")[2])
+    answers, stop = [], threading.Event()
+
+    def ask():
+        while not stop.is_set():
+            try:
+                answers.append(_suggest(address))
+            except (OSError, http.client.HTTPException):
+                answers.append(None)
+                stop.wait(0.01)
+
+    clients = [threading.Thread(target=ask) for _ in range(8)]
+    for client in clients:
+        client.start()
+    try:
+        _wait_for(lambda: len(answers) > 20)
+        process.kill()
+        process.wait()
+        _wait_for(lambda: answers[-1] is None)
+        again, same = start(port=port)
+        assert same == address
+        n_before = len(answers)
+        _wait_for(lambda: answers[n_before:].count("Food > Fruit") > 20)
+    finally:
+        stop.set()
+        for client in clients:
+            client.join()
+    assert set(answers) == {"Food > Fruit", None}
+    again.send_signal(signal.SIGTERM)
+    assert again.wait(120) == 0
+    assert again.stderr.read() == "stopped\n"
+
+
+HEAD = b"POST /suggest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+BODY = json.dumps({"text": "pear", "limit": 1}).encode()
+
+
+def _suggest(address):
+    asked = urllib.request.Request(address + "suggest", BODY, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(asked, timeout=120) as reply:
+        return json.load(reply)["results"][0]["uri"]
+
+
+def _wait_for(is_done, seconds=300):
+    end = time.monotonic() + seconds
+    while not is_done():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+def _peak_memory(pid):
+    """Return the most memory that a process had, in KiB."""
+    [line] = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(line)
+
+
+def _send_all(address, head, megabytes, piece=None):
+    """Send a large body to its end, or until it is refused; return the reply, if any."""
+    part = b" " * 10**6
+    with _connect(address) as client:
+        client.sendall(head)
+        try:
+            for _ in range(megabytes):
+                client.sendall(part if piece is None else piece % (len(part), part))
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # refused before its end
+        try:
+            return client.recv(13)
+        except ConnectionResetError:
+            return b""  # what was on its way is lost then
 
 
 def _connect(address):
