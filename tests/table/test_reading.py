@@ -127,7 +127,8 @@ def test_frames_of_other_libraries():
         ("a,b\n", "the table has no rows"),
         ("a,a\n1,2\n", "two columns have the name 'a'"),
         ("a,b\n1,2\n1,2,3\n", "3: the row has 3 cells, but the first line has 2 columns"),
-        ("a,b\n1,2\n1\n", "3: the row has 1 cells"),
+        ("Export\nunits\na,b\n1,2\n", "has 1 column. Remove lines before the names of the"),
+        ("a,b\n1,2\n1\n", "3: the row has 1 cell,"),
         ('a,b\n1,"2\n', "the row cannot be read"),
         ("a,b\n1,\0\n", "this is a binary file"),
     ],
@@ -138,11 +139,25 @@ def test_broken_csv(tmp_path, content, words):
     assert words in fails(path)
 
 
+@pytest.mark.parametrize("header", [True, False])
+def test_the_line_in_which_spreadsheets_name_the_delimiter_is_no_row(tmp_path, header):
+    path = tmp_path / "a.csv"
+    path.write_text("\nsep=;\na,b;c\n1,5;2\n3,5;4\n")
+    found = read(path, header=header)
+    assert found.shape == (3 - header, 2)
+    if header:
+        assert found["c"].astype(int).tolist() == [2, 4]
+
+
 def test_a_wrong_encoding_is_named_with_what_to_do(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("name\ncafé\n".encode("latin-1"))
     assert "--encoding latin-1" in fails(path)
     assert read(path, encoding="latin-1")["name"].tolist() == ["café"]
+    for encoding in ("utf-16-le", "utf-16-be"):  # without a byte order mark
+        path.write_bytes("name\ncafé\n".encode(encoding))
+        assert f"--encoding {encoding}" in fails(path)
+        assert read(path, encoding=encoding)["name"].tolist() == ["café"]
 
 
 @pytest.mark.parametrize(

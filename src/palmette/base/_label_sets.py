@@ -38,7 +38,8 @@ def read_label_sets(y: Any) -> NodeLabels:
     if labels.hierarchy.depth.max() > 1:
         raise LabelError(
             "y contains paths, which have a hierarchy already, but a hierarchy is learned over "
-            "labels: expected label sets, a 0/1 matrix, or one label per row."
+            "labels: expected label sets, a 0/1 matrix, or one label per row, such as the last "
+            "name of each path: [path[-1] for path in y]."
         )
     return labels
 

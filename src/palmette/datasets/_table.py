@@ -241,7 +241,7 @@ def _column_paths(levels: pd.DataFrame, path: str | os.PathLike[str]) -> list[tu
             cells.iloc[wrong[0]], missing[wrong[0]], strict=True))  # fmt: skip
         raise ReadError(
             f"row {wrong[0] + 1} has the path ({shown}): expected names from the top, and empty "
-            "cells only below the last",
+            "cells only below the last. Fill in the level that is empty",
             path=path,
         )
     return [

@@ -32,6 +32,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_NAMED = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _SKIP = "skip such rows with --skip-bad-rows"
 
@@ -99,8 +100,20 @@ def _as_text(binary: Any, source: TableSource) -> io.TextIOWrapper:
         (name for mark, name in _BYTE_ORDER_MARKS if start.startswith(mark)), "utf-8"
     )
     if b"\0" in start and not encoding.replace("-", "").lower().startswith(("utf16", "utf32")):
-        raise ReadError("this is a binary file: expected a table in text", path=source.title)
+        raise ReadError(_binary(start), path=source.title)
     return io.TextIOWrapper(buffered, encoding=encoding, errors="surrogateescape", newline="")
+
+
+def _binary(start: bytes) -> str:
+    """Return the error for a file that begins with these bytes, of which some are zero."""
+    even, odd = (half.count(0) / max(len(half), 1) for half in (start[::2], start[1::2]))
+    for name, few, many in (("utf-16-le", even, odd), ("utf-16-be", odd, even)):
+        if few < 0.01 and many > 0.5:
+            return (
+                "this is text in UTF-16 without a byte order mark, or a binary file. Pass "
+                f"--encoding {name} if it is text"
+            )
+    return "this is a binary file: expected a table in text. Pass --format if it is another one"
 
 
 class _Lines:
@@ -162,7 +175,7 @@ class _RowReader:
         return self._lines.number
 
     def _find_delimiter(self) -> str:
-        """Skip empty lines, and find the delimiter of the first ones."""
+        """Skip empty lines, and find the delimiter of the first ones, or in a line ``sep=;``."""
         lines = self._lines
         look = [line for line in islice(lines, _LOOK) if line.strip()]
         if not look:
@@ -170,8 +183,14 @@ class _RowReader:
                 "the file is empty: expected a line with column names", path=self._source.title
             )
         lines.give_back(lines.record[:])
+        named = _NAMED.fullmatch(look[0])
+        if named is not None:  # a line of spreadsheets, which is no row
+            while next(lines) != look[0]:
+                pass
         if self._source.delimiter is not None:
             return self._source.delimiter
+        if named is not None:
+            return named[1]
         return "\t" if self._source.format == "tsv" else likely_delimiter(look)
 
     def _first_row(self) -> list[str]:
@@ -253,10 +272,13 @@ class _RowReader:
             self._refuse_bytes(line)
         elif len(row) != self._width:
             first = "the first line has" if self._source.header else "the first row has"
+            cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
+            columns = f"{self._width} column{'' if self._width == 1 else 's'}"
+            before = "Remove lines before the names of the columns, pass --delimiter"
+            quote = "Put cells that contain the delimiter in double quotes, correct the row"
             refuse(
-                self._source, line,
-                f"the row has {len(row)} cells, but {first} {self._width} columns",
-                "Put cells that contain the delimiter in double quotes, correct the row",
+                self._source, line, f"the row has {cells}, but {first} {columns}",
+                before if self._width == 1 else quote,
                 "".join(self._lines.record),
             )  # fmt: skip
         else:

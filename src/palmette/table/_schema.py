@@ -149,7 +149,11 @@ class Schema:
         self.table_columns = [str(name) for name in frame.columns]
         if not self.kinds:
             ids = [name for name, why in self.left_out.items() if why != EMPTY]
-            hint = " All columns but the target are empty." if self.left_out else ""
+            hint = " Add columns that the target can be predicted from."
+            if self.left_out:
+                hint = " All columns but the target are empty."
+            elif len(frame.columns) == 1:
+                hint += " If this is the whole first line of a text file, pass --delimiter."
             if ids:
                 why = self.left_out[ids[0]]
                 hint = f" {ids[0]!r} is left out ({why}): pass --column {ids[0]}=text to use it."

@@ -373,7 +373,7 @@ def _level_paths(
             shown = ", ".join("-" if name is None else name for name in names)
             _refuse(
                 f"{place_of(row, lines)} has the path ({shown}): expected names from the top, and "
-                "empty cells only below the last.",
+                "empty cells only below the last. Fill in the level that is empty.",
                 row,
                 refuse,
             )
