@@ -100,7 +100,8 @@ def test_external_links_are_well_formed():
     for page in [*LINKING, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "pyproject.toml"]:
         text = page.read_text(encoding="utf-8")
         found.update(re.findall(r"https?://[^\s)>\"'`,|]+", text))
-    found = {link for link in found if not link.startswith("http://127.0.0.1")}
+    of_this_machine = ("http://127.0.0.1", "http://palmette;")  # the latter is a name in nginx
+    found = {link for link in found if not link.startswith(of_this_machine)}
     assert found
     for link in found:
         assert re.fullmatch(r"https://[a-z0-9.-]+\.[a-z]{2,}(/[\w./%~#?=&-]*)?", link), link

@@ -66,8 +66,8 @@ def fisher_ratio(X: Any, y: Any) -> float:
     -------
     float
         Largest (m1 - m2)^2 / (s1^2 + s2^2) of a feature, with the means and variances of the two
-        classes; the mean over all pairs of more than two classes. The larger, the easier; infinite
-        where a feature is constant in both classes and differs.
+        classes; with more than two classes, the mean over all pairs of them. The larger, the
+        easier; infinite if a feature has one value in each class, and these values differ.
 
     Examples
     --------
@@ -193,8 +193,12 @@ def boundary_share(X: Any, y: Any) -> float:
     Returns
     -------
     float
-        Dense columns are standardized. Distances are computed row by row, so that memory grows with
-        the rows and time with their square; of equal distances the first row counts.
+        From 0 to 1; the smaller, the easier.
+
+    Notes
+    -----
+    Dense columns are standardized. Distances are computed row by row, so that memory grows with
+    the rows and time with their square. Of equal distances the first row counts.
 
     Examples
     --------
@@ -219,8 +223,9 @@ def distance_ratio(X: Any, y: Any) -> float:
     Returns
     -------
     float
-        Sum over rows over sum over rows; the smaller, the easier. Rows whose class has no other row
-        are left out. Dense columns are standardized.
+        Sum of the distances of all rows to the nearest row of their class, divided by the sum of
+        those to the nearest row of another class; the smaller, the easier. Rows whose class has no
+        other row are left out. Dense columns are standardized.
 
     Examples
     --------
@@ -252,7 +257,7 @@ def neighbor_error(X: Any, y: Any) -> float:
     Returns
     -------
     float
-        Dense columns are standardized.
+        From 0 to 1; the smaller, the easier. Dense columns are standardized.
 
     Examples
     --------
@@ -278,10 +283,10 @@ def problem_complexity(
     ----------
     X, y : as in `fisher_ratio`
     max_rows : int, optional
-        Of more rows, about this many are drawn, the same share of every class but two rows at
-        least; None for all rows.
+        If there are more rows, about this many are drawn: the same share of every class, but at
+        least two rows. None uses all rows.
     random_state : int, RandomState or None
-        For these rows.
+        Seed of the draw.
 
     Returns
     -------
@@ -312,7 +317,7 @@ def problem_complexity(
 def node_complexity(
     X: Any, y: Any, tree: Hierarchy, *, max_rows: int | None = 2000, random_state: Any = 0
 ) -> dict[int, ProblemComplexity]:
-    """Return how hard it is to tell the children of every node apart.
+    """Return how hard it is to separate the children of every node.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def hierarchical_precision_recall_fscore(
     beta : float, default=1.0
         Weight of recall in F.
     average : {"micro", "macro", "samples", "weighted"} or None, default="micro"
-        - "micro": over all (row, node) cells, as in Kiritchenko et al. and Silla and Freitas;
+        - "micro": over all pairs of row and node, as in Kiritchenko et al. and Silla and Freitas;
         - "macro": mean over nodes;
         - "weighted": mean over nodes, weighted by how often they are true;
         - "samples": mean over rows;

@@ -55,7 +55,7 @@ def tree_induced_error(
 
 
 def hmc_ratio(y: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any = None) -> float:
-    """Negative over positive (row, node) cells of labels: the lambda of HMC-loss.
+    """Ratio of negative to positive pairs of a row and a node: the lambda of HMC-loss.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def hmc_ratio(y: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any 
 
     Examples
     --------
-    >>> hmc_ratio([("a", "x"), ("a", "y"), ("b",)])  # 12 cells, 5 of them positive
+    >>> hmc_ratio([("a", "x"), ("a", "y"), ("b",)])  # 12 pairs, 5 of them positive
     1.4
     """
     labels = NodeLabels.encode(y, hierarchy)
@@ -99,7 +99,7 @@ def hmc_loss(
     y_true, y_pred, hierarchy : as in `tree_induced_error`
     ratio : float or "balanced", default="balanced"
         How much more a missed node costs than a false one. The paper takes `hmc_ratio` of the
-        training labels; "balanced" takes that of `y_true`, which is what a metric sees. 1.0 gives
+        training labels; "balanced" takes that of `y_true`, as a metric does not get them. 1.0 gives
         both the same weight. With many nodes the balanced ratio is large, and false nodes cost
         almost nothing.
     costs : array-like of shape (n_nodes,), optional
@@ -245,7 +245,7 @@ def _spread_in_dag(
 def _cell_ratio(positive: float, cells: float) -> float:
     if positive <= 0:
         raise LabelError(
-            "no row has a label, so the ratio of negative to positive cells is infinite. Pass "
+            "no row has a label, so the ratio of negative to positive ones is infinite. Pass "
             "ratio= as a number."
         )
     return (cells - positive) / positive

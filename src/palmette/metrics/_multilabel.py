@@ -78,7 +78,7 @@ def multilabel_f1_score(
 
 
 def multilabel_hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """Share of (row, label) cells that are wrong.
+    """Share of the pairs of a row and a label that are wrong.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def micro_auprc(
     exclude: Iterable[Any] = (),
     sample_weight: Any = None,
 ) -> float:
-    """Area under the precision-recall curve over all (row, node) cells: micro AU(PRC).
+    """Area under the precision-recall curve over all pairs of row and node: micro AU(PRC).
 
     Parameters
     ----------
