@@ -13,11 +13,11 @@ from palmette.calibration import _base as calibration
 from palmette.exceptions import PalmetteError, ReadError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table import fit_table
+from palmette.table._folds import make_folds
 from palmette.table._predicting import predict_chunks
 from palmette.table._problem import read_problem
 from palmette.table._reading import read_part, seems_headerless
 from palmette.table._sources import BadRows, TableSource
-from palmette.table._tournament import make_folds
 
 MESSY = b"""
 a,kind
@@ -48,7 +48,7 @@ def test_bad_rows_are_skipped_with_their_true_lines(tmp_path):
     assert frame["a"].tolist() == ["two\nlines", "2", "3", "6"]
     assert lines.tolist() == [3, 7, 11, 14]
     assert [(line, reason.split(",")[0]) for line, reason, _ in bad.rows] == [
-        (5, "the row has 1 cells"),
+        (5, "the row has 1 cell"),
         (6, "the row cannot be read ('"),
         (8, "the text is not utf-8 (byte 0xe9)"),
         (9, "the row repeats the names of the columns"),
@@ -56,7 +56,7 @@ def test_bad_rows_are_skipped_with_their_true_lines(tmp_path):
         (13, "the row has 3 cells"),
     ]
     assert bad.sentence("a.csv").startswith(
-        "a.csv: 6 rows are skipped: line 5 (the row has 1 cells"
+        "a.csv: 6 rows are skipped: line 5 (the row has 1 cell"
     )
     bad.add(1, "a reason", "=1+1")
     bad.write(tmp_path / "bad.csv", excel_safe=True)
@@ -70,7 +70,7 @@ def test_bad_rows_are_skipped_with_their_true_lines(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"a,b\n1,2\n\n3\n", ":4: the row has 1 cells"),
+        (b"a,b\n1,2\n\n3\n", ":4: the row has 1 cell"),
         (b'a,b\n"x\ny",2\n3,4,5\n', ":4: the row has 3 cells"),
         (b'a,b\n1,"2\n3,4\n', ":2: the row cannot be read"),
         (b"\n\na,b\n1,2\n\xff,3\n", ":5: the text is not utf-8 (byte 0xff). Pass its encoding"),

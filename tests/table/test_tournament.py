@@ -12,7 +12,8 @@ from palmette.exceptions import PalmetteError
 from palmette.table import _clock, _tournament
 from palmette.table._candidates import Candidate
 from palmette.table._clock import Clock
-from palmette.table._tournament import Fold, Score, Tournament, make_folds
+from palmette.table._folds import make_folds
+from palmette.table._tournament import Fold, Score, Tournament
 
 
 class Model:

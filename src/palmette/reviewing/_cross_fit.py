@@ -14,8 +14,8 @@ from scipy import sparse
 
 from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette.exceptions import PalmetteError
+from palmette.table._folds import make_folds
 from palmette.table._model import TableModel
-from palmette.table._tournament import make_folds
 from palmette.table.answers import PathAnswers, gives_node_proba, node_proba
 
 _AT_ONCE = 2**22  # probabilities in memory at a time: 32 MiB, several times

@@ -28,9 +28,10 @@ from palmette.table._candidates import (
 from palmette.table._class_weights import fit_balanced, set_balance
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
+from palmette.table._folds import make_folds
 from palmette.table._large import usable_memory
 from palmette.table._problem import TableProblem
-from palmette.table._tournament import Entry, Fold, Score, Tournament, make_folds
+from palmette.table._tournament import Entry, Fold, Score, Tournament
 from palmette.table.answers import node_sets, nodes_of, write_nodes, write_sets
 
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows

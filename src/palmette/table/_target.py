@@ -47,6 +47,8 @@ class TargetForm:
         Separator that several labels of a row are written with.
     spellings : dict of str to str
         Labels that the table writes otherwise than joined by the separator, such as ``"a >b"``.
+    splits_lists : bool
+        Whether `labels_separator` was found, and then also separates labels inside of lists.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class TargetForm:
         self.joiner: str | None = None
         self.labels_mark = labels_separator or _LABEL_MARKS[0]
         self.spellings: dict[str, str] = {}
+        self.splits_lists = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__([], labels_separator=state.get("labels_separator"))  # type: ignore[misc]
@@ -115,10 +118,12 @@ class TargetForm:
                     )
             return cls(columns)
         cells = [cell for cell in _distinct(frame[columns[0]].tolist()) if not _is_gap(cell)]
-        if labels_separator is None and hierarchy is not None and hierarchy.vocabulary is not None:
+        is_found = labels_separator is None
+        if is_found and hierarchy is not None and hierarchy.vocabulary is not None:
             labels_separator = _mark_of_uris(cells) or _mark_of_labels(cells, hierarchy)
         several = labels_separator is not None or any(isinstance(c, _LISTS) for c in cells)
         form = cls(columns, None, labels_separator, several)
+        form.splits_lists = is_found and labels_separator is not None
         if separator is None:
             names = [name for cell in cells for name in form._labels(cell)]
             known = None if hierarchy is None else _fitting_separator(names, hierarchy)
@@ -258,6 +263,8 @@ class TargetForm:
     def _labels(self, cell: Any) -> list[str]:
         if isinstance(cell, _LISTS):
             texts = [_text(each) for each in cell if not _is_gap(each)]
+            if not self.splits_lists:
+                return texts
         else:
             texts = [_text(cell)]
         if not self.labels_separator:
