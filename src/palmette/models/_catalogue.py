@@ -164,7 +164,7 @@ _BOOSTED: tuple[tuple[str, str, str | None, str, bool], ...] = (
         "hierarchical-boosting-accurate",
         "HierarchicalBoostingClassifier",
         "accurate",
-        "two such models of labels and two of paths",
+        "four models of hierarchical-boosting, averaged",
         False,
     ),
     (
@@ -263,15 +263,20 @@ def _learnt(class_name: str, preset: str | None = None) -> Make:
 _CODES = {"takes_codes": True}
 _IN_PLACE = {**_SCALED, "in_place": True}
 _LEARNT: tuple[tuple[str, Make, str, Needs], ...] = (
-    ("class-tree", _class_tree, "linear classifiers at the parents, and a beam", _IN_PLACE),
+    ("class-tree", _class_tree, "one linear classifier per parent, beam search", _IN_PLACE),
     (
         "flat-linear",
         _over_labels(_flat_linear),
-        "linear SVMs of all labels, calibrated",
+        "linear SVM over the labels, calibrated",
         _IN_PLACE,
     ),
-    ("mf-tree", _learnt("MFTreeClassifier"), "MF-Tree, learned; linear, by a beam", _IN_PLACE),
-    ("dag-svm", _learnt("DAGSVMClassifier"), "linear SVMs of all pairs of labels", _SCALED),
+    (
+        "mf-tree",
+        _learnt("MFTreeClassifier"),
+        "MF-Tree: a learned tree, linear, beam search",
+        _IN_PLACE,
+    ),
+    ("dag-svm", _learnt("DAGSVMClassifier"), "one linear SVM per pair of labels", _SCALED),
     (
         "adaboost-bhc",
         _learnt("AdaBoostBHCClassifier"),
@@ -281,7 +286,7 @@ _LEARNT: tuple[tuple[str, Make, str, Needs], ...] = (
     (
         "adaboost-bhc-ensemble",
         _learnt("AdaBoostBHCClassifier", "ensemble"),
-        "the same over several random trees",
+        "AdaBoost.BHC over several random class trees",
         _CODES,
     ),
     (
@@ -321,7 +326,7 @@ _SEVERAL: tuple[tuple[str, str, str, str | None, str, Needs], ...] = (
     ("structured-forest", "forest", "StructuredForestClassifier", None,
      "trees whose oblique splits look at all labels", {}),
     ("structured-forest-published", "forest", "StructuredForestClassifier", "sf-h-cs",
-     "the same with the settings of SOSHF's paper", {}),
+     "structured-forest as published (SOSHF)", {}),
     ("coherent-blend", "multipath", "CoherentBlendClassifier", None,
      "weighted forest, kernel and network", _FILLED),
     ("coherent-forest", "multipath", "CoherentForestClassifier", None,
@@ -335,7 +340,7 @@ _SEVERAL: tuple[tuple[str, str, str, str | None, str, Needs], ...] = (
     ("calibrated-label-ranking", "multilabel", "CalibratedLabelRanking", None,
      "one model per pair of labels", _CODES),
     ("chain-ensemble", "multilabel", "ChainEnsemble", None,
-     "chains of models that see the labels before", _CODES),
+     "chains of models, each sees earlier labels", _CODES),
     ("cocoa", "multilabel", "COCOA", None,
      "pairs of labels coupled, for rare labels", _CODES),
     ("homer", "multilabel", "HOMER", None,
@@ -370,12 +375,12 @@ def _closed_label_tree(context: ModelContext) -> Any:
 
 
 def _register_models_of_several_paths() -> None:
-    words = "linear SVMs, one per label, calibrated"
+    words = "one linear SVM per label, calibrated"
     spec = ModelSpec("multilabel-linear", _multilabel_linear, words, several_paths=True, scale=True)
     register_model(spec)
     words = "linear classifiers along a tree of labels"
     register_model(ModelSpec("label-tree", _label_tree, words, several_paths=True, scale=True))
-    words = "the same with a learned tree and closed answers"
+    words = "label-tree, learned; adds ancestors to answers"
     spec = ModelSpec("label-tree-closed", _closed_label_tree, words, several_paths=True, scale=True)
     register_model(spec)
     for name, package, class_name, preset, summary, needs in _SEVERAL:
