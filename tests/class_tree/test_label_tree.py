@@ -510,7 +510,8 @@ def test_along_a_given_hierarchy_settings_are_compared_by_the_area_of_all_nodes(
     columns = sparse.csr_array(sparse.hstack([truth, own], format="csr"))
     weights = np.random.default_rng(0).random(150)
     fit = SimpleNamespace(searches=False)
-    found = _measure(model.label_tree_, X, columns, weights, fit).score
+    n_labels = np.diff(columns.indptr)
+    found = _measure(model.label_tree_, X, columns, n_labels, weights, fit).score
     # literally: the mean precision at the true nodes, from the most probable one down
     proba = model.label_tree_.proba(X)[:, : model.label_tree_.n_whole].ravel()
     hits, each = truth.toarray().ravel(), np.repeat(weights, truth.shape[1])
@@ -548,3 +549,16 @@ def test_large_problems_compare_fewer_settings(data, monkeypatch):
     monkeypatch.setattr("palmette.class_tree._label_tree._LARGE", 100)
     model = ClassTreeClassifier(SMALL).fit(X, Y)
     assert len(model.router_scores_) <= 4  # with and without idf, a step up and one down
+
+
+def test_rows_that_were_read_give_the_tree_of_all_rows(data):
+    X, Y = data
+    for rows in (X, sparse.csr_array(X)):
+        for learner in (pm.KMeansTree(2, leaf_size=2), pm.KMeansTree()):
+            labels = pm.NodeLabels.encode(Y, flat=True)
+            found = clone(learner).fit_read(rows, labels, None)
+            wanted = clone(learner).fit(rows, Y)
+            assert found.hierarchy_ == wanted.hierarchy_
+            assert found.n_features_in_ == wanted.n_features_in_
+            model = ClassTreeClassifier(learner).fit(rows, Y)
+            assert model.hierarchy_learner_.hierarchy_ == model.hierarchy_

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from tests.label_cases import (
     INDICATORS,
     NAMES,
@@ -276,6 +277,20 @@ def brute_force(h, rows):
             closed[i, h.ancestors(node, include_self=True)] = True
             specific[i, node] = not row & set(h.descendants(node).tolist())
     return closed, specific
+
+
+def test_closed_labels_of_a_star_are_those_of_its_closure():
+    h = Hierarchy.star("abcdef")
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.3, 0.9):
+        listed = sparse.csr_array(rng.random((20, h.n_nodes)) < share)  # the root, too
+        labels = NodeLabels(h, listed, NodeLabels.encode([{"a"}], h).form)
+        wanted = sparse.csr_array(listed @ h.closure)
+        wanted.sort_indices()
+        for part in ("data", "indices", "indptr"):
+            found, expected = getattr(labels.closed, part), getattr(wanted, part)
+            np.testing.assert_array_equal(found, expected)
+            assert found.dtype == expected.dtype
 
 
 @quick

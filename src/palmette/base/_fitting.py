@@ -306,8 +306,8 @@ def _count_open_rows(labels: NodeLabels) -> int:
     Sets and paths may always leave out ancestors; the root need not be marked.
     """
     columns = labels.form.columns
-    if columns is None:
-        return 0
+    if columns is None or labels.hierarchy.depth[columns].max(initial=0) <= 1:
+        return 0  # nothing but the root is above
     columns = columns[columns > 0]
     gaps = labels.closed[:, columns].sum(axis=1) - labels.given[:, columns].sum(axis=1)
     return int(np.count_nonzero(gaps))

@@ -227,6 +227,8 @@ class GrownTree:
             prime += "'"
         label: list[Any] = [f"group {i}{prime}" for i in range(len(self.groups))]
         label[0] = "root" if "root" not in taken else f"root{prime or chr(39)}"
+        if len(self.groups) == 1:
+            return Hierarchy.star([*(names[k] for k in self.groups[0].tolist()), *apart], label[0])
         has_groups = set(self.parents)
         edges = []
         for i, (parent, group) in enumerate(zip(self.parents, self.groups, strict=True)):

@@ -137,9 +137,14 @@ class LabelSetsProblem(ClassProblem):
         seed: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.rows, self.members, self.row_weights = canonical_rows(rows), members, row_weights
+        self._rows, self.members, self.row_weights = rows, members, row_weights
         self.n_classes = int(members.shape[1])
         self.seed, self.n_jobs, self.run = seed, n_jobs, None
+
+    @cached_property
+    def rows(self) -> Any:
+        """The rows, as CSR without duplicates if they are sparse."""
+        return canonical_rows(self._rows)
 
     @cached_property
     def _owners(self) -> NDArray[np.intp]:

@@ -196,12 +196,14 @@ _ROUTERS: dict[str, Callable[[], Router]] = {
 }
 
 
-def resolve_router(router: Any) -> Router:
+def resolve_router(router: Any, *, copy: bool = True) -> Router:
     """Return the router for a name, an object or a scikit-learn classifier.
 
     Parameters
     ----------
     router : str, Router or scikit-learn classifier
+    copy : bool
+        Whether a router that is given is cloned, as it must be before it is fitted.
 
     Examples
     --------
@@ -209,8 +211,7 @@ def resolve_router(router: Any) -> Router:
     LinearRouter(loss='logistic')
     """
     if isinstance(router, Router):
-        copy: Router = clone(router)
-        return copy
+        return clone(router) if copy else router
     if isinstance(router, str) and router in _ROUTERS:
         return _ROUTERS[router]()
     if hasattr(router, "fit") and not isinstance(router, type):

@@ -326,8 +326,12 @@ Router, or scikit-learn classifier
         return fit_inverse_temperature(proba, problem.codes[test], weights)
 
     def _prepare(self, X: Any, rng: Any = None, *, reset: bool = False) -> Any:
-        """Return X as a numeric dense or CSR matrix, unless the router accepts any rows."""
-        if self._any_rows:
+        """Return X as a numeric dense or CSR matrix, unless the router accepts any rows.
+
+        Matrices of float64 have been checked when X was read.
+        """
+        is_matrix = isinstance(X, np.ndarray) or sparse.issparse(X)
+        if self._any_rows or (is_matrix and X.dtype == np.float64):
             return X
         return read_rows(X, named=self, reset=reset, dtype=np.float64)
 
@@ -542,7 +546,7 @@ Router, or scikit-learn classifier
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        router = resolve_router(self.router)
+        router = resolve_router(self.router, copy=False)
         tags.input_tags.sparse = router.takes_sparse
         tags.classifier_tags.multi_label = takes_sets(router)
         return tags

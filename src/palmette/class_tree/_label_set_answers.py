@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from palmette.class_tree._boosted_router import BoostedRouter
 from palmette.class_tree._chosen_router import ChosenRouter
 from palmette.class_tree._k_means_tree import KMeansTree
 from palmette.class_tree._label_tree import LabelTree, LabelTreeFit, set_router
+from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._routing import Router
 from palmette.class_tree._set_routing import Divide, LabelOptions, TermScale
@@ -253,9 +254,13 @@ def _learn_tree(
         )
     if rng is not None and "random_state" in learner.get_params():
         learner.set_params(random_state=int(rng.randint(2**31 - 1)))
-    model.hierarchy_learner_ = learner.fit(
-        _rows_of_tree(X, weights, chooses), labels, sample_weight=weights
-    )
+    size = learner.leaf_size if isinstance(learner, KMeansTree) else 0
+    is_whole = isinstance(size, Integral) and labels.hierarchy.n_nodes <= size
+    rows = X if is_whole else _rows_of_tree(X, weights, chooses)  # a whole one needs no rows
+    if type(learner).fit is ClassTreeLearner.fit:
+        model.hierarchy_learner_ = learner.fit_read(rows, labels, weights)
+    else:
+        model.hierarchy_learner_ = learner.fit(rows, labels, sample_weight=weights)
     encoded: NodeLabels = learner.encode(labels)
     return encoded
 

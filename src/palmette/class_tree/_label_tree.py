@@ -23,7 +23,7 @@ from palmette.base._class_moments import Run
 from palmette.class_tree._linear import LinearRouter, scaled_cost
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, check_routes
 from palmette.class_tree._routing import OptionTable
-from palmette.class_tree._set_routing import LabelOptions, TermScale, owners
+from palmette.class_tree._set_routing import LabelOptions, SetProblem, TermScale, owners
 from palmette.decisions._coherence import NodeColumns
 from palmette.persistence.checks import numbers, require, within
 
@@ -271,7 +271,8 @@ class LabelTreeFit(NamedTuple):
         trial = _Trial(self, X)
         setting = trial.choose() if self.chooses else trial.first()
         scale, router = trial.scale(setting.idf), trial.router(setting)
-        tree = self._train(_scaled(X, scale), self.targets, self.weights, router, scale)
+        reached = self.options.reached(self.targets)
+        tree = self._train(_scaled(X, scale), reached, self.weights, router, scale)
         if self.exponent is not None:
             tree.exponent = self.exponent
         held = trial.held(setting) if self.tunes or self.exponent is None else None
@@ -283,12 +284,12 @@ class LabelTreeFit(NamedTuple):
     def _train(
         self,
         X: Any,
-        targets: sparse.csr_array,
+        reached: sparse.csc_array,
         weights: FloatArray | None,
         router: LinearRouter,
         scale: TermScale | None,
     ) -> LabelTree:
-        problem = self.options.problem(X, targets, weights, self.seed, self.run)
+        problem = SetProblem(X, reached, self.options.table, weights, self.seed, self.run)
         routes = router.train_sets(problem)
         leaves = self.options.leaves
         most = int(np.diff(self.targets.indptr).max(initial=1))
@@ -452,7 +453,7 @@ class _Trial:
             return self.found[setting]
         fit, weights = self.fit, self.fit.weights
         truth, targets = self._targets
-        if not truth[:, fit.options.leaves].nnz or not targets.nnz:
+        if not self._n_true.any() or not targets.nnz:
             return None
         if self._parts is None or self._parts[0] != setting.idf:
             X = _scaled(self.X, self.scale(setting.idf))
@@ -461,9 +462,9 @@ class _Trial:
         _, train, held = self._parts
         part = None if weights is None else weights[self.train_rows]
         # the rows are scaled already
-        tree = fit._train(train, targets, part, self.router(setting), None)
+        tree = fit._train(train, self._reached, part, self.router(setting), None)
         each = np.ones(len(self.held_rows)) if weights is None else weights[self.held_rows]
-        self.found[setting] = _measure(tree, held, truth, each, fit)
+        self.found[setting] = _measure(tree, held, truth, self._n_true, each, fit)
         return self.found[setting]
 
     @cached_property
@@ -472,17 +473,32 @@ class _Trial:
         targets = self.fit.targets
         return targets[self.held_rows], targets[self.train_rows]
 
+    @cached_property
+    def _reached(self) -> sparse.csc_array:
+        """Options that the rows that are trained on reach."""
+        return self.fit.options.reached(self._targets[1])
+
+    @cached_property
+    def _n_true(self) -> NDArray[Any]:
+        """Number of labels of the held-out rows."""
+        return np.diff(self._targets[0][:, self.fit.options.leaves].indptr)
+
 
 def _measure(
-    tree: LabelTree, X: Any, truth: sparse.csr_array, weights: FloatArray, fit: LabelTreeFit
+    tree: LabelTree,
+    X: Any,
+    truth: sparse.csr_array,
+    n_labels: NDArray[Any],
+    weights: FloatArray,
+    fit: LabelTreeFit,
 ) -> _Held:
-    """Measure a tree on held-out rows."""
+    """Measure a tree on held-out rows, of which `n_labels` are the numbers of labels."""
     if fit.searches:
         columns, scores = tree.best(X, max(_AT, tree.n_answers), fit.beam)
         hits = _are_true(truth, columns)
-        measure = _ndcg(hits[:, :_AT], np.diff(truth[:, tree.leaves].indptr), weights)
+        measure = _ndcg(hits[:, :_AT], n_labels, weights)
         each = np.broadcast_to(weights[:, None], hits.shape)
-        n_true = float(weights @ np.diff(truth[:, tree.leaves].indptr))
+        n_true = float(weights @ n_labels)
         pairs = scores[columns >= 0], hits[columns >= 0], each[columns >= 0]
         ranked = scores.copy()
         ranked[:, : tree.min_labels] = _ALWAYS  # whatever the threshold

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from palmette._arrays import read_rows, take_rows
+from palmette._arrays import FloatArray, read_rows, take_rows
 from palmette.base._answers import lists_as_matrix
 from palmette.base._fitting import (
     Threads,
@@ -94,7 +94,23 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        problem, others = self._read(X, y, sample_weight)
+        return self._learn(*self._read(X, y, sample_weight))
+
+    def fit_read(self, X: Any, labels: NodeLabels, weights: FloatArray | None) -> Self:
+        """Learn the hierarchy from rows and labels that a classifier has read and checked.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        labels : NodeLabels
+            Label sets, without a hierarchy.
+        weights : array of shape (n_samples,), optional
+            All positive, as from `check_weights`.
+        """
+        self.n_features_in_ = int(X.shape[1])
+        return self._learn(*self._read_sets(X, labels, weights, None))
+
+    def _learn(self, problem: ClassProblem, others: Any) -> Self:
         rule = self._partition()
         with Threads(problem.n_jobs) as threads:
             problem.run = threads.map if threads.n_threads > 1 else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from sklearn.base import clone
 
-from palmette._arrays import FloatArray
+from palmette._arrays import FloatArray, read_rows
 from palmette.base._presets import Preset, preset, presets
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._linear import LinearRouter
@@ -175,5 +176,11 @@ class MFTreeClassifier(ClassTreeClassifier):
             self.feature_map_ = clone(self.kernel)
             if rng is not None and "random_state" in self.feature_map_.get_params():
                 self.feature_map_.set_params(random_state=int(rng.randint(2**31 - 1)))
-            return super()._prepare(self.feature_map_.fit_transform(X), rng, reset=True)
-        return super()._prepare(self.feature_map_.transform(X))
+            mapped = self.feature_map_.fit_transform(X)
+        else:
+            mapped = self.feature_map_.transform(X)
+        return (
+            mapped
+            if self._any_rows
+            else read_rows(mapped, named=self, reset=reset, dtype=np.float64)
+        )

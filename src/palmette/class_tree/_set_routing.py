@@ -218,12 +218,9 @@ class LabelOptions(NamedTuple):
         leaves = np.arange(len(self.leaves))
         return LabelOptions(table, columns, leaves, sparse.csc_array(table.below.T))
 
-    def problem(
-        self, X: Any, targets: sparse.csr_array, weights: FloatArray | None, seed: int, run: Run
-    ) -> SetProblem:
-        """Return the problem of rows of which some columns are true."""
-        reached = sparse.csc_array(targets.astype(bool) @ self.members)
-        return SetProblem(X, reached, self.table, weights, seed, run)
+    def reached(self, targets: sparse.csr_array) -> sparse.csc_array:
+        """Return the options that rows reach: sparse bool, (n_samples, n_options)."""
+        return sparse.csc_array(targets.astype(bool) @ self.members)
 
 
 def _rarest_parents(nodes: NodeColumns, targets: sparse.csr_array) -> NDArray[np.intp]:

@@ -150,9 +150,9 @@ class LabelForm:
             joined = join_path(hierarchy.path(node), self.separator)
             if joined is not None and hierarchy._lookup.get(joined) == node:
                 return joined
-        name, path = hierarchy.names[node], hierarchy.path_strings[node]
         if self.style != "tuple" or not hierarchy.is_tree:
-            for label in (name, path) if self.style == "name" else (path, name):
+            for by_name in (True, False) if self.style == "name" else (False, True):
+                label = hierarchy.names[node] if by_name else hierarchy.path_strings[node]
                 if hierarchy._lookup.get(label) == node:
                     return label
         return hierarchy.path(node)

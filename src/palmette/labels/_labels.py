@@ -138,6 +138,8 @@ class NodeLabels:
         """Listed nodes and all their ancestors: sparse bool, (n_samples, n_nodes)."""
         if self._has_one_node_per_row:
             return self.hierarchy.closure[self.given.indices]
+        if self.hierarchy.depth.max(initial=0) <= 1 and self.given.has_canonical_format:
+            return _with_root(self.given)
         matrix = sparse.csr_array(self.given @ self.hierarchy.closure)
         matrix.sort_indices()
         return matrix
@@ -203,3 +205,18 @@ class NodeLabels:
 def carried_hierarchy(y: Any) -> Hierarchy | None:
     """Return the hierarchy that an array of labels carries, None if there is none."""
     return y.hierarchy if isinstance(y, LabelArray) else None
+
+
+def _with_root(given: sparse.csr_array) -> sparse.csr_array:
+    """Return the nodes of a star with the root, in rows that have any: as by its closure."""
+    starts = given.indptr[:-1]
+    has_any = np.diff(given.indptr) > 0
+    lists_root = np.zeros(len(starts), dtype=bool)
+    lists_root[has_any] = given.indices[starts[has_any]] == 0
+    added = has_any & ~lists_root
+    indptr = given.indptr + np.concatenate([[0], np.cumsum(added)]).astype(given.indptr.dtype)
+    is_old = np.ones(int(indptr[-1]), dtype=bool)
+    is_old[indptr[:-1][added]] = False
+    indices = np.zeros(len(is_old), dtype=given.indices.dtype)
+    indices[is_old] = given.indices
+    return sparse.csr_array((np.ones(len(is_old), dtype=bool), indices, indptr), shape=given.shape)
