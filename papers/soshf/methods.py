@@ -179,11 +179,13 @@ def _homer(options: Options) -> Any:
 
 
 def _cocoa(options: Options) -> Any:
+    from palmette.decoding import BestF
     from palmette.multilabel import COCOA
 
     n_models = 10 if options.dataset in _LARGE else 50
     sizes = (3, 3) if options.quick else (10, n_models)
-    return COCOA(*sizes, _j48(), **options.shared)
+    # the published rule: candidates are the scores of the training rows
+    return COCOA(*sizes, _j48(), decoding=BestF(cut="lowest"), **options.shared)
 
 
 def _j48() -> Any:

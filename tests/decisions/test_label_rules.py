@@ -195,9 +195,19 @@ def test_thresholds_by_hand():
     scores, truth = [0.9, 0.8, 0.7, 0.6, 0.1], [1, 0, 1, 0, 0]
     assert tuned(BestF(), scores, truth) == pytest.approx(0.65)  # F 4/5 against 2/3 at .85
     assert tuned(BestF(0.25), scores, truth) == pytest.approx(0.85)
+    assert tuned(BestF(cut="lowest"), scores, truth) == 0.6  # the next score, which is not above
     assert tuned(Youden(), scores, truth) == pytest.approx(0.65)  # 1 - 1/3 against 1/2
     heavy = np.array([1.0, 9.0, 1.0, 1.0, 1.0])
     assert tuned(BestF(), scores, truth, heavy) == pytest.approx(0.85)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_lowest_of_the_best_thresholds(seed):
+    rng = np.random.default_rng(seed)
+    scores, truth = rng.integers(0, 12, 30) / 12, rng.random(30) < 0.3
+    levels = np.unique(np.r_[0.0, scores])
+    worth = np.array([fbeta_score(truth, scores > t, beta=1, zero_division=0) for t in levels])
+    assert tuned(BestF(cut="lowest"), scores, truth) == levels[worth > worth.max() - 1e-9].min()
 
 
 @pytest.mark.parametrize("rule", [BestF(), ShrunkF(), Youden()])
@@ -310,6 +320,8 @@ def test_scores_are_checked():
         BestF().tune(np.zeros((2, 1)), truth, flat(1), np.ones(3))
     with pytest.raises(PalmetteError, match="beta to be a positive number"):
         BestF(0).tune(np.zeros((2, 1)), truth, flat(1))
+    with pytest.raises(PalmetteError, match="expected cut to be 'middle' or 'lowest'"):
+        BestF(cut="low").tune(np.zeros((2, 1)), truth, flat(1))
 
 
 # ---------------------------------------------------------------------- by name

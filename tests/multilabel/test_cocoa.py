@@ -18,7 +18,8 @@ def test_by_hand():
     np.testing.assert_allclose(model.predict_proba([[0.0], [1.0]]), [[1, 0.5], [0, 0.5]])
     assert [others.tolist() for others in model.couplings_] == [[1], [0]]
     assert model.ensembles_[0][1][0].classes_.tolist() == [0, 1, 2]
-    np.testing.assert_allclose(model.thresholds_, [0.5, 0.5])
+    # any threshold from 0 on separates the first label: the lowest is taken
+    np.testing.assert_allclose(model.thresholds_, [0.0, 0.5])
 
 
 def rare(n=120, seed=0):
@@ -49,7 +50,10 @@ def test_thresholds_are_the_best_on_the_training_rows():
     for j in range(4):
         reached = f1_score(Y[:, j], proba[:, j] > model.thresholds_[j])
         cuts = np.unique(proba[:, j])
-        assert reached == pytest.approx(max(f1_score(Y[:, j], proba[:, j] >= cut) for cut in cuts))
+        best = max(f1_score(Y[:, j], proba[:, j] > cut) for cut in [0.0, *cuts])
+        assert reached == pytest.approx(best)
+        lower = [cut for cut in [0.0, *cuts] if cut < model.thresholds_[j] - 1e-12]
+        assert all(f1_score(Y[:, j], proba[:, j] > cut) < best - 1e-9 for cut in lower)
     assert np.array_equal(model.predict(X), proba > model.thresholds_)
 
 

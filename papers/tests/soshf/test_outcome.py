@@ -124,7 +124,8 @@ def test_every_method_can_be_made_and_described(key):
     assert text == describe(METHODS[key], options)
     assert "verbose" not in text  # a parameter that changes no result
     tuned = key == "rf-cost" or key.startswith("sf")  # by the rule of the paper
-    assert f"decoding='{'f1' if tuned else 'auto'}'" in text
+    rule = "BestF(beta=1.0, cut='lowest')" if key == "cocoa" else "'f1'" if tuned else "'auto'"
+    assert f"decoding={rule}" in text
     estimator = METHODS[key].make(options)
     assert estimator.get_params()["n_jobs"] == 2
     assert estimator.get_params().get("random_state", 5) == 5

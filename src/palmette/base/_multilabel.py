@@ -43,7 +43,6 @@ class MultilabelClassifier(HierarchicalClassifier):
     verbose: int = 0  # in models of files that do not know the parameter
     _takes_tables = False  # whether X may be a table or texts, which are not converted to numbers
     _tunes_on_seen_rows = False  # whether thresholds are tuned on rows of the fit
-    _auto_rule: type[TunedRule] = ShrunkF  # what "auto" means if the model tunes itself
     _auto_before = "BestF()"  # what "auto" meant in models that were saved by earlier versions
 
     # ------------------------------------------------------------------ for subclasses
@@ -148,6 +147,10 @@ class MultilabelClassifier(HierarchicalClassifier):
         if self._decides_by_default() and self._tunes_itself():
             return self._auto_rule()
         return resolve_label_rule(self.decoding)
+
+    def _auto_rule(self) -> TunedRule:
+        """Return what "auto" means if the model tunes itself."""
+        return ShrunkF()
 
     def _decides_by_default(self) -> bool:
         return isinstance(self.decoding, str) and self.decoding == "auto"

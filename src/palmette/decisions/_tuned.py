@@ -119,13 +119,17 @@ class ShrunkF(TunedRule):
 class BestF(TunedRule):
     """Tune one threshold per label to the best F on held-out rows; its name is ``"f1"``.
 
-    A threshold is the midpoint between two neighbouring scores; ties go to the highest. It is 0.5
-    if no threshold has an F above 0. `ShrunkF` is better for labels with few positive rows.
+    It is 0.5 if no threshold has an F above 0. `ShrunkF` is better for labels with few positive
+    rows.
 
     Parameters
     ----------
     beta : float
         Weight of recall relative to precision; 1 is F1.
+    cut : {"middle", "lowest"}
+        Which of the thresholds with the best F: the midpoint between two neighbouring scores, of
+        the highest ones in case of a tie, or the lowest threshold. The lowest is better where the
+        scores are those of rows that the model was fitted on, which are too high for positive rows.
 
     Examples
     --------
@@ -135,15 +139,21 @@ class BestF(TunedRule):
     >>> truth = sparse.csr_array([[False, False], [True, False], [True, False]])
     >>> BestF().tune(proba, truth, columns).value.round(3).tolist()
     [0.5, 0.15, 0.5]
+    >>> BestF(cut="lowest").tune(proba, truth, columns).value.round(3).tolist()
+    [0.5, 0.1, 0.5]
     """
 
-    def __init__(self, beta: float = 1.0) -> None:
+    def __init__(self, beta: float = 1.0, *, cut: str = "middle") -> None:
         self.beta = beta
+        self.cut = cut
 
     def _cuts(
         self, proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        return best_cuts(proba, truth, _f_value(check_beta(self) ** 2), weights)
+        value_of = _f_value(check_beta(self) ** 2)
+        if self.cut not in ("middle", "lowest"):
+            raise PalmetteError(f"{self!r}: expected cut to be 'middle' or 'lowest'.")
+        return best_cuts(proba, truth, value_of, weights, lowest=self.cut == "lowest")
 
 
 class Youden(TunedRule):
@@ -231,6 +241,8 @@ def best_cuts(
     truth: sparse.csr_array,
     value_of: CutValue,
     weights: NDArray[np.float64] | None = None,
+    *,
+    lowest: bool = False,
 ) -> NDArray[np.float64]:
     """Return the best threshold of each column.
 
@@ -246,6 +258,8 @@ def best_cuts(
         Value of each threshold, computed from the weights of its true and false positives, of
         shape (n_columns, n_samples), and of all positives and negatives, of shape (n_columns, 1).
     weights : array of shape (n_samples,), optional
+    lowest : bool
+        Whether the lowest of the best thresholds is taken, which is a score.
 
     Returns
     -------
@@ -258,7 +272,9 @@ def best_cuts(
     >>> best_cuts(np.array([[0.9], [0.5], [0.7]]), truth, lambda tp, fp, p, n: tp / p - fp / n)
     array([0.6])
     """
-    return _cuts_by_column(proba, truth, weights, lambda falling: _best_cuts_of(falling, value_of))
+    return _cuts_by_column(
+        proba, truth, weights, lambda falling: _best_cuts_of(falling, value_of, lowest)
+    )
 
 
 def shrunk_cuts(
@@ -365,7 +381,9 @@ def _in_falling_order(
     )
 
 
-def _best_cuts_of(falling: _Falling, value_of: CutValue) -> NDArray[np.float64]:
+def _best_cuts_of(
+    falling: _Falling, value_of: CutValue, lowest: bool = False
+) -> NDArray[np.float64]:
     """Return the thresholds with the largest values, 0.5 if none is above 0."""
     hits, alarms = falling.hits, falling.alarms
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -374,8 +392,12 @@ def _best_cuts_of(falling: _Falling, value_of: CutValue) -> NDArray[np.float64]:
     values = np.where(falling.scores > falling.following, values, -np.inf)
     top = values.max(axis=1)
     is_open = ~falling.has_one_value & (top > 0)
-    at = np.argmax(values >= np.where(is_open, top * _AS_GOOD, -np.inf)[:, None], axis=1)
-    return np.where(is_open, _cuts_after(falling, at), 0.5)
+    is_best = values >= np.where(is_open, top * _AS_GOOD, -np.inf)[:, None]
+    if lowest:
+        at = is_best.shape[1] - 1 - np.argmax(is_best[:, ::-1], axis=1)
+        below = np.take_along_axis(falling.following, at[:, None], axis=1)[:, 0]
+        return np.where(is_open, below, 0.5)
+    return np.where(is_open, _cuts_after(falling, np.argmax(is_best, axis=1)), 0.5)
 
 
 def _lowest_cuts(falling: _Falling, most: NDArray[np.float64]) -> NDArray[np.float64]:

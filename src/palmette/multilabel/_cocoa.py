@@ -36,9 +36,9 @@ class COCOA(MultilabelClassifier):
 
     .. math:: f_j(x) = \\frac 1 {K + 1} \\Bigl(P(j \\mid x) + \\sum_k P_k(j \\mid x)\\Bigr),
 
-    and its threshold maximizes F1 on the training rows. Each member of an ensemble is fitted on a
-    balanced sample, with at most as many rows per class as the smaller one of the two classes of
-    :math:`j` has.
+    and its threshold is the lowest one that maximizes F1 on the training rows. Each member of an
+    ensemble is fitted on a balanced sample, with at most as many rows per class as the smaller one
+    of the two classes of :math:`j` has.
 
     Parameters
     ----------
@@ -84,7 +84,6 @@ class COCOA(MultilabelClassifier):
     """
 
     _tunes_on_seen_rows = True  # as in the paper
-    _auto_rule = BestF  # as in the paper
 
     def __init__(
         self,
@@ -169,6 +168,10 @@ class COCOA(MultilabelClassifier):
 
     def _tunes_itself(self) -> bool:
         return True
+
+    def _auto_rule(self) -> TunedRule:
+        # as in the paper: scores of the training rows are the candidates
+        return BestF(cut="lowest")
 
     # ------------------------------------------------------------------ predicting
 
