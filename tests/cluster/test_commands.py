@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -92,3 +94,24 @@ def busy_worker(process):
         time.sleep(0.05)
     process.kill()
     raise AssertionError(process.stderr.read().decode())
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
+def test_ctrl_c_while_workers_start_is_one_line(goods):
+    """A terminal sends it to the command and to all processes that it has started."""
+    words = [*map(str, COMMANDS["report"]), "--workers", "2"]
+    command = [sys.executable, "-m", "palmette.cli.main", *words]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        late = time.monotonic() + PATIENCE
+        while len(psutil.Process(process.pid).children()) < 2 and time.monotonic() < late:
+            time.sleep(0.01)  # the first one is Python's tracker of resources
+        os.killpg(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert told.splitlines() == ["interrupted"]
