@@ -92,18 +92,43 @@ def test_ticks_while_waiting():
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no masks")
-def test_ctrl_c_waits_until_processes_have_started_and_does_not_reach_them():
-    came = []
+@pytest.mark.parametrize("receiver", ["the main thread", "a thread that was started before"])
+def test_ctrl_c_waits_until_processes_have_started(receiver):
+    came, done = [], threading.Event()
+    other = threading.Thread(target=done.wait)  # has no mask
+    other.start()
     before = signal.signal(signal.SIGINT, lambda *_: came.append("now"))
+    received, sent = os.pipe()
+    os.set_blocking(sent, False)
+    former = signal.set_wakeup_fd(sent)
     try:
         with without_interrupts():
-            os.kill(os.getpid(), signal.SIGINT)
-            status = Path("/proc/self/status")
-            if status.exists():  # another process has the mask too
-                words = ["grep", "SigBlk", str(status)]
-                found = subprocess.run(words, capture_output=True, text=True, check=True)
-                assert int(found.stdout.split()[1], 16) & 1 << (signal.SIGINT - 1)
+            if receiver == "the main thread":
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            else:
+                signal.pthread_kill(other.ident, signal.SIGINT)
+                assert os.read(received, 1) == bytes([signal.SIGINT])  # waits for the thread
             assert not came
         assert came == ["now"]
     finally:
+        signal.set_wakeup_fd(former)
         signal.signal(signal.SIGINT, before)
+        done.set()
+        other.join()
+        os.close(received)
+        os.close(sent)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="masks are not told here")
+def test_processes_that_are_started_do_not_get_ctrl_c():
+    words = ["grep", "SigBlk", "/proc/self/status"]
+    with without_interrupts():
+        found = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert int(found.stdout.split()[1], 16) & 1 << (signal.SIGINT - 1)
+
+
+def test_without_ctrl_c_nothing_changes():
+    before = signal.getsignal(signal.SIGINT)
+    with without_interrupts():
+        pass
+    assert signal.getsignal(signal.SIGINT) is before

@@ -123,8 +123,27 @@ def without_interrupts() -> Iterator[None]:
     A terminal sends it to all processes of a command, and those that are starting would print their
     tracebacks; the first process ends them. Threads and processes inherit the mask of signals;
     there is none on Windows. The tracker of resources that Python starts with its first process
-    would take the mask away.
+    would take the mask away. Other threads, which were started before, have no mask, and may still
+    receive the signal: it is then noted, and sent again at the end.
     """
+    noted: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    # handlers are those of Python, and only the main thread may set them
+    is_set = handler is not None and threading.current_thread() is threading.main_thread()
+    if is_set:
+        signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
+    try:
+        with _masked_interrupts():
+            yield
+    finally:
+        if is_set:
+            signal.signal(signal.SIGINT, handler)
+        if noted:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _masked_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
