@@ -19,7 +19,7 @@ def test_by_hand():
     assert [others.tolist() for others in model.couplings_] == [[1], [0]]
     assert model.ensembles_[0][1][0].classes_.tolist() == [0, 1, 2]
     # any threshold from 0 on separates the first label: the lowest is taken
-    np.testing.assert_allclose(model.thresholds_, [0.0, 0.5])
+    np.testing.assert_allclose(model.thresholds_, [0.0, 0.5], atol=1e-5)
 
 
 def rare(n=120, seed=0):
@@ -52,7 +52,7 @@ def test_thresholds_are_the_best_on_the_training_rows():
         cuts = np.unique(proba[:, j])
         best = max(f1_score(Y[:, j], proba[:, j] > cut) for cut in [0.0, *cuts])
         assert reached == pytest.approx(best)
-        lower = [cut for cut in [0.0, *cuts] if cut < model.thresholds_[j] - 1e-12]
+        lower = [cut for cut in [0.0, *cuts] if cut < model.thresholds_[j] - 1e-5]
         assert all(f1_score(Y[:, j], proba[:, j] > cut) < best - 1e-9 for cut in lower)
     assert np.array_equal(model.predict(X), proba > model.thresholds_)
 

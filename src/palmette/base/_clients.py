@@ -71,6 +71,8 @@ def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
                         threads_per_worker=1,
                         processes=True,
                         dashboard_address=None,
+                        # else a warning if the port of another cluster's pages is taken
+                        scheduler_kwargs={"dashboard_address": ":0"},
                     )
                 )
             client = stack.enter_context(Client(cluster, set_as_default=False))

@@ -128,7 +128,7 @@ class BestF(TunedRule):
         Weight of recall relative to precision; 1 is F1.
     cut : {"middle", "lowest"}
         Which of the thresholds with the best F: the midpoint between two neighbouring scores, of
-        the highest ones in case of a tie, or the lowest threshold. The lowest is better where the
+        the highest ones in case of a tie, or just above the lowest one. That is better where the
         scores are those of rows that the model was fitted on, which are too high for positive rows.
 
     Examples
@@ -234,6 +234,7 @@ def _f_value(square: float) -> CutValue:
 _SORTED_AT_ONCE = 2**22  # scores that are sorted together: 32 MiB
 _AS_GOOD = 1 - 1e-12  # differences below rounding errors do not make a threshold better
 _AT_MOST = 1 + 1e-12  # nor do they make a number of rows too large
+_JUST_ABOVE = 1e-6  # share of a gap: the same score, computed again, may differ by rounding
 
 
 def best_cuts(
@@ -259,7 +260,7 @@ def best_cuts(
         shape (n_columns, n_samples), and of all positives and negatives, of shape (n_columns, 1).
     weights : array of shape (n_samples,), optional
     lowest : bool
-        Whether the lowest of the best thresholds is taken, which is a score.
+        Whether the lowest of the best thresholds is taken, which is just above a score.
 
     Returns
     -------
@@ -395,8 +396,7 @@ def _best_cuts_of(
     is_best = values >= np.where(is_open, top * _AS_GOOD, -np.inf)[:, None]
     if lowest:
         at = is_best.shape[1] - 1 - np.argmax(is_best[:, ::-1], axis=1)
-        below = np.take_along_axis(falling.following, at[:, None], axis=1)[:, 0]
-        return np.where(is_open, below, 0.5)
+        return np.where(is_open, _cuts_after(falling, at, _JUST_ABOVE), 0.5)
     return np.where(is_open, _cuts_after(falling, np.argmax(is_best, axis=1)), 0.5)
 
 
@@ -408,12 +408,15 @@ def _lowest_cuts(falling: _Falling, most: NDArray[np.float64]) -> NDArray[np.flo
     return np.where(fits.any(axis=1), _cuts_after(falling, at), falling.scores[:, 0])
 
 
-def _cuts_after(falling: _Falling, at: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the thresholds between the scores at some places and the following ones."""
+def _cuts_after(falling: _Falling, at: NDArray[np.intp], share: float = 0.5) -> NDArray[np.float64]:
+    """Return the thresholds between the scores at some places and the following ones.
+
+    They are the given share of the way up from the lower score.
+    """
     above = np.take_along_axis(falling.scores, at[:, None], axis=1)[:, 0]
     below = np.take_along_axis(falling.following, at[:, None], axis=1)[:, 0]
-    middle = (above + below) / 2
-    return np.where(middle < above, middle, below)  # no float lies between adjacent floats
+    between = share * above + (1 - share) * below
+    return np.where(between < above, between, below)  # no float lies between adjacent floats
 
 
 def _check(proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None) -> None:
