@@ -55,9 +55,7 @@ def test_bad_rows_are_skipped_with_their_true_lines(tmp_path):
         (12, "the row cannot be read ('"),
         (13, "the row has 3 cells"),
     ]
-    assert bad.sentence("a.csv").startswith(
-        "a.csv: 6 rows are skipped: line 5 (the row has 1 cell"
-    )
+    assert bad.sentence("a.csv").startswith("a.csv: 6 rows are skipped: line 5 (the row has 1 cell")
     bad.add(1, "a reason", "=1+1")
     bad.write(tmp_path / "bad.csv", excel_safe=True)
     with open(tmp_path / "bad.csv", newline="", encoding="utf-8") as stream:
