@@ -170,7 +170,7 @@ class COCOA(MultilabelClassifier):
         return True
 
     def _auto_rule(self) -> TunedRule:
-        # as in the paper: scores of the training rows are the candidates
+        # the paper does not say which of the best thresholds: this one agrees with published scores
         return BestF(cut="lowest")
 
     # ------------------------------------------------------------------ predicting
