@@ -70,7 +70,7 @@ def test_figures_are_those_of_the_measures(files, fitted, tmp_path, capsys):
     model, table = files
     command(model, str(table), k=[2, 1], train=str(table), json=tmp_path / "out.json")
     out = capsys.readouterr().out
-    assert "5 rows, 1 without a label left out, 1 labels that the model does not know" in out
+    assert "5 rows, 1 without a label left out, 1 label that the model does not know" in out
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert found["k"] == [1, 2]
     frame = pd.read_csv(table).iloc[:5]

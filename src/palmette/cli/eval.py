@@ -115,11 +115,11 @@ def command(
     console.print(shown)
     for name, value in found["predictions"].items():
         console.print(f"{name}: {value:.4f}", highlight=False)
-    rows = f"{found['rows']:,} rows"
+    rows = f"{found['rows']:,} row{'s' * (found['rows'] != 1)}"
     if found["rows_left_out"]:
         rows += f", {found['rows_left_out']:,} without a label left out"
-    if found["unknown_labels"]:
-        rows += f", {found['unknown_labels']:,} labels that the model does not know"
+    if unknown := found["unknown_labels"]:
+        rows += f", {unknown:,} label{'s' * (unknown != 1)} that the model does not know"
     console.print(rows, highlight=False)
     if json is not None:
         from palmette._files import atomic_write
