@@ -65,7 +65,8 @@ def inverse_sweeps(hirr, n_sweeps, seed=0):
             matrix = design.gram + np.diag(0.5 * hirr.lam[t] / np.maximum(weights[t].norms, 1e-8))
             right = design.cross
             if coupling is not None:
-                matrix += coupling.factor @ coupling.factor.T + coupling.ridge * np.eye(len(matrix))
+                matrix += coupling.block(np.arange(len(matrix)))
+                matrix += coupling.ridge * np.eye(len(matrix))
                 right = right + coupling.pull
             weights[t] = Weights(weights[t].rows, np.linalg.inv(matrix) @ right)
     return weights

@@ -16,7 +16,13 @@ from palmette import PalmetteError
 from palmette.datasets import fetch
 from palmette.feature_selection._base import ScoringProblem
 from palmette.feature_selection._hirr import HirrScore
-from palmette.feature_selection._hirr_problem import HirrProblem, RowDesigns, gram_designs
+from palmette.feature_selection._hirr_design import GramDesign
+from palmette.feature_selection._hirr_problem import (
+    HirrProblem,
+    RowDesigns,
+    Weights,
+    gram_designs,
+)
 from palmette.feature_selection._hirr_solvers import (
     random_start,
     ridge_start,
@@ -87,6 +93,46 @@ def test_solvers_agree(alpha, beta, standardize):
     Ws = dense(found[False].weights)
     literal = literal_objective(Xs, Ys, Ws, rows.parents, hirr.lam, alpha, beta)
     assert found[False].objective[-1] == pytest.approx(literal, rel=1e-9)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.0, 2.0), (2.0, 2.0), (100.0, 100.0), UNEVEN])
+def test_siblings_with_more_options_than_features(alpha, beta):
+    """Their products are kept as one sum, in which new weights replace old ones."""
+    X, classes = rows_and_classes()
+    X, thin = both_forms(X[:, :2])
+    grams, rows = posed(X, classes, alpha, beta, grams=True)
+    Xs, Ys = data(rows)
+    Ws = literal_ridge(Xs, Ys, grams.lam)
+    for _ in range(5):
+        Ws = literal_sweep(Xs, Ys, Ws, rows.parents, grams.lam, alpha, beta, "full")
+    found = solve_irls(grams, tol=0.0, max_iter=5)
+    np.testing.assert_allclose(dense(found.weights, 2), Ws, atol=1e-8)
+    best = [solve_bcd(posed(each, classes, alpha, beta)[0], tol=1e-10) for each in (X, thin)]
+    for each in best:
+        Ws = dense(each.weights, 2)
+        literal = literal_objective(Xs, Ys, Ws, rows.parents, grams.lam, alpha, beta)
+        assert each.objective[-1] == pytest.approx(literal, rel=1e-9)
+    assert best[0].objective[-1] <= found.objective[-1] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_features", [4, 9])
+def test_a_coupling_is_the_products_of_the_siblings(n_features):
+    strengths = np.array([1.0, 2.0, 3.0, 4.0])
+    designs = [GramDesign(np.eye(n_features), np.ones((n_features, 3)), 10.0)] * 4
+    hirr = HirrProblem(designs, np.array([-1, 0, 0, 0]), np.ones(4), 0.0, strengths)
+    rng, weights = np.random.default_rng(0), random_start(hirr, 0)
+    H, every, some = np.eye(n_features) - 1 / n_features, np.arange(n_features), np.array([0, 2])
+    for changed in (1, 2, 3, 1, 2, 3, 3):
+        weights[changed] = Weights(some, rng.normal(size=(2, 3)))
+        coupling = hirr.couple(1, weights)
+        assert (coupling.matrix is not None) == (n_features == 4)
+        Ws = dense(weights, n_features)
+        expected = sum(
+            2 * np.sqrt(strengths[1] * strengths[s]) * H @ Ws[s] @ Ws[s].T @ H for s in (2, 3)
+        )
+        np.testing.assert_allclose(coupling.block(every), expected, atol=1e-12)
+        factor = coupling.factor_of(some)
+        np.testing.assert_allclose(factor @ factor.T, expected[np.ix_(some, some)], atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "grams"])

@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 State = tuple[FloatArray, ...]
 ROUNDING = 1e-13  # smallest gap in float64, relative to the objective of zero weights
 MEMORY = 6  # number of passes that an extrapolation uses
-_PATIENCE = 60  # number of passes before the first long step
+_PATIENCE = 24  # number of passes before the first long step
 _BETWEEN = 3  # number of passes from one long step to the next
 
 
@@ -179,14 +179,44 @@ def pass_over_gram(
         Of minus half the quadratic at `weights`.
     """
     n_active, n_targets = weights.shape
-    step = np.empty(n_targets)
+    own, steps = np.empty(n_targets), np.empty((4, n_targets))
+    moved, n_moved = np.empty(4, np.int64), 0
     for a in range(n_active):
-        if not _step(gradient[a], quadratic[a, a], lam, weights[a], step):
-            continue
-        for b in range(n_active):
-            along = quadratic[a, b]
+        for k in range(n_targets):
+            own[k] = gradient[a, k]
+        for m in range(n_moved):  # which the stored gradient lacks
+            along = quadratic[moved[m], a]
             for k in range(n_targets):
-                gradient[b, k] -= along * step[k]
+                own[k] -= along * steps[m, k]
+        if not _step(own, quadratic[a, a], lam, weights[a], steps[n_moved]):
+            continue
+        moved[n_moved] = a
+        n_moved += 1
+        if n_moved == 4:  # together they read and write the gradient once
+            _add_four(quadratic, moved, steps, gradient)
+            n_moved = 0
+    for m in range(n_moved):
+        for b in range(n_active):
+            along = quadratic[moved[m], b]
+            for k in range(n_targets):
+                gradient[b, k] -= along * steps[m, k]
+
+
+@inner
+def _add_four(
+    quadratic: NDArray[np.float64],
+    moved: NDArray[np.int64],
+    steps: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+) -> None:
+    """Add the steps of four rows of weights to the gradient of all."""
+    first, second = quadratic[moved[0]], quadratic[moved[1]]
+    third, fourth = quadratic[moved[2]], quadratic[moved[3]]
+    for b in range(len(gradient)):
+        p, q, r, s = first[b], second[b], third[b], fourth[b]
+        for k in range(steps.shape[1]):
+            change = gradient[b, k] - p * steps[0, k] - q * steps[1, k]
+            gradient[b, k] = change - r * steps[2, k] - s * steps[3, k]
 
 
 @kernel

@@ -25,34 +25,74 @@ MAX_PASSES = 1000  # over the active features, before the gradient of all is com
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
-    """Terms of a node's objective from other nodes: ``ridge |W|^2 - 2 <pull, W> + |factor' W|^2``.
+    """Terms of a node's objective from other nodes: ``ridge |W|^2 - 2 <pull, W> + <W, Q W>``.
+
+    ``Q``, which is positive semidefinite, is given as a factor, ``Q = factor factor'``, or, where
+    this has fewer numbers, as a matrix.
 
     Parameters
     ----------
     ridge : float
     pull : array of shape (n_features, n_targets)
-    factor : array of shape (n_features, n_along)
     constant : float
         Constant that makes the terms a sum of squares.
+    factor : array of shape (n_features, n_along), optional
+    matrix : array of shape (n_features, n_features), optional
+        In place of `factor`.
     """
 
     ridge: float
     pull: FloatArray
-    factor: FloatArray
     constant: float
+    factor: FloatArray | None = None
+    matrix: FloatArray | None = None
 
     def value(self, rows: IndexArray, values: FloatArray) -> float:
         """Return the value of the terms at weights with some nonzero rows."""
-        along = self.factor[rows].T @ values
         square, product = float(np.sum(values**2)), float(np.sum(self.pull[rows] * values))
         parent = self.ridge * square - 2.0 * product
-        return parent + float(np.sum(along**2)) + self.constant
+        return parent + self.quadratic(rows, values) + self.constant
+
+    def quadratic(self, rows: IndexArray, values: FloatArray) -> float:
+        """Return ``<W, Q W>`` at weights with some nonzero rows."""
+        if self.factor is not None:
+            return float(np.sum((self.factor[rows].T @ values) ** 2))
+        return float(np.sum(values * (self.block(rows) @ values)))
 
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
         """Return minus half the gradient of the terms at weights with some nonzero rows."""
-        gradient = self.pull - self.factor @ (self.factor[rows].T @ values)
+        if self.factor is not None:
+            gradient = self.pull - self.factor @ (self.factor[rows].T @ values)
+        else:
+            gradient = self.pull - _rows_of(self.matrix, rows).T @ values
         gradient[rows] -= self.ridge * values
         return gradient
+
+    def block(self, rows: IndexArray) -> FloatArray:
+        """Return ``Q`` of some features."""
+        if self.factor is None:
+            return _block_of(self.matrix, rows)
+        factor = self.factor[rows]
+        product: FloatArray = factor @ factor.T
+        return product
+
+    def factor_of(self, rows: IndexArray) -> FloatArray:
+        """Return a factor of ``Q`` of some features, of shape (n_rows, n_along)."""
+        if self.factor is not None:
+            return self.factor[rows]
+        found, vectors = np.linalg.eigh(self.block(rows))
+        factor: FloatArray = vectors * np.sqrt(np.maximum(found, 0.0))
+        return np.ascontiguousarray(factor[:, found > 0.0])
+
+
+def _rows_of(matrix: Any, rows: IndexArray) -> FloatArray:
+    found: FloatArray = matrix if len(rows) == len(matrix) else matrix[rows]
+    return found
+
+
+def _block_of(matrix: Any, rows: IndexArray) -> FloatArray:
+    found: FloatArray = matrix if len(rows) == len(matrix) else matrix[np.ix_(rows, rows)]
+    return found
 
 
 class Design(ABC):
@@ -115,8 +155,7 @@ class Design(ABC):
 
         quadratic, constant = self.block(active), self.energy
         if coupling is not None:
-            factor = coupling.factor[active]
-            quadratic = quadratic + factor @ factor.T
+            quadratic = quadratic + coupling.block(active)
             quadratic[np.diag_indices(len(active))] += coupling.ridge
             constant += coupling.constant
         linear = gradient + quadratic @ values
@@ -149,12 +188,10 @@ class GramDesign(Design):
         self.squares = np.diag(gram).copy()
 
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
-        if len(rows) == len(self.gram):
-            return self.cross - self.gram @ values
-        return self.cross - self.gram[rows].T @ values
+        return self.cross - _rows_of(self.gram, rows).T @ values
 
     def block(self, rows: IndexArray) -> FloatArray:
-        return self.gram if len(rows) == len(self.gram) else self.gram[np.ix_(rows, rows)]
+        return _block_of(self.gram, rows)
 
 
 class DenseDesign(Design):
@@ -258,7 +295,7 @@ class SparseDesign(Design):
         curvature, constant = self.squares[active], 0.0
         ridge, pull, factor = 0.0, np.zeros_like(values), np.empty((len(active), 0))
         if coupling is not None:
-            ridge, pull, factor = coupling.ridge, coupling.pull[active], coupling.factor[active]
+            ridge, pull, factor = coupling.ridge, coupling.pull[active], coupling.factor_of(active)
             curvature = curvature + ridge + np.sum(factor**2, axis=1)
             constant = coupling.constant
         entries, rows, starts = columns.data, columns.indices, columns.indptr.astype(np.int64)

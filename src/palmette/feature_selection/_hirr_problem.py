@@ -131,6 +131,10 @@ class HirrProblem:
                 found[parent].append(t)
         return found
 
+    @cached_property
+    def _products(self) -> dict[tuple[int, ...], _Products]:
+        return {}
+
     def neighbours(self, t: int) -> list[int]:
         """Return the tasks that the update of a task depends on, by `parent`."""
         above, below = self.above[t], self.children[t]
@@ -151,20 +155,34 @@ class HirrProblem:
         if not self.is_coupled:
             return None
         cross = self.designs[t].cross
-        pull, ridge, factors = np.zeros_like(cross), 0.0, [np.empty((len(cross), 0))]
-        constant = 0.0
+        pull, ridge, constant = np.zeros_like(cross), 0.0, 0.0
         if self.has_parents:
             for s in self.neighbours(t):
                 strength = self.tie(t, s)
                 ridge += strength
                 pull[weights[s].rows] += strength * weights[s].values
                 constant += strength * float(np.sum(weights[s].values ** 2))
-        if self.has_siblings:
-            for s in self.siblings(t):
-                full = weights[s].toarray(len(cross))
-                strength = float(np.sqrt(self.repulsions[t] * self.repulsions[s]))
-                factors.append(np.sqrt(2.0 * strength) * (full - full.mean(axis=0)))
-        return Coupling(ridge, pull, np.hstack(factors), constant)
+        siblings = self.siblings(t) if self.has_siblings else []
+        if sum(weights[s].values.shape[1] for s in siblings) > len(cross):
+            products = self._products_of(t, siblings, len(cross))
+            matrix = 2.0 * np.sqrt(self.repulsions[t]) * products.without(t, weights)
+            return Coupling(ridge, pull, constant, matrix=matrix)
+        factors = [np.empty((len(cross), 0))]
+        for s in siblings:
+            full = weights[s].toarray(len(cross))
+            strength = float(np.sqrt(self.repulsions[t] * self.repulsions[s]))
+            factors.append(np.sqrt(2.0 * strength) * (full - full.mean(axis=0)))
+        return Coupling(ridge, pull, constant, factor=np.hstack(factors))
+
+    def _products_of(self, t: int, siblings: list[int], n_features: int) -> _Products:
+        """Return the sum over a task and its siblings, which all of them share in a tree."""
+        group = tuple(sorted([t, *siblings]))
+        if group not in self._products:
+            while self._products and (1 + len(self._products)) * n_features**2 > _KEPT:
+                del self._products[next(iter(self._products))]
+            strengths = {s: float(np.sqrt(self.repulsions[s])) for s in group}
+            self._products[group] = _Products(strengths, n_features)
+        return self._products[group]
 
     def assess(self, weights: Sequence[Weights]) -> tuple[float, float]:
         """Return the objective at some weights, and the duality gap.
@@ -198,7 +216,7 @@ class HirrProblem:
         """Return the contribution of a task to the terms of the objective that couple tasks."""
         own = weights[t]
         # each pair of siblings is counted twice, each child once
-        along = 0.5 * float(np.sum((coupling.factor[own.rows].T @ own.values) ** 2))
+        along = 0.5 * coupling.quadratic(own.rows, own.values)
         return along + self.ties[t] * self._distance(t, weights)
 
     def _distance(self, t: int, weights: Sequence[Weights]) -> float:
@@ -241,6 +259,49 @@ class Weights:
         full = np.zeros((n_features, self.values.shape[1]))
         full[self.rows] = self.values
         return full
+
+
+class _Products:
+    """The sum over siblings of their centred weights times the transpose, kept up to date.
+
+    Weights of a task that have changed since the last call are replaced in the sum, so that a sweep
+    forms a few products per task and not one per pair of siblings.
+
+    Parameters
+    ----------
+    strengths : dict of int to float
+        Factor of each task of the sum.
+    n_features : int
+    """
+
+    def __init__(self, strengths: dict[int, float], n_features: int) -> None:
+        self._strengths, self._n_features = strengths, n_features
+        self._known: dict[int, Weights] = {}
+        self._total: FloatArray = np.zeros((n_features, n_features))
+        self._n_replaced = 0
+
+    def without(self, t: int, weights: Sequence[Weights]) -> FloatArray:
+        """Return the sum over all tasks but one, of shape (n_features, n_features)."""
+        for s in self._strengths:
+            before = self._known.get(s)
+            if weights[s] is before:
+                continue
+            if before is not None:
+                self._total -= self._product(s, before)
+                self._n_replaced += 1
+            self._total += self._product(s, weights[s])
+            self._known[s] = weights[s]
+        if self._n_replaced > len(self._strengths):  # rounding errors must not add up
+            self._known, self._n_replaced = {}, 0
+            self._total[...] = 0.0
+            return self.without(t, weights)
+        return self._total - self._product(t, weights[t])
+
+    def _product(self, s: int, weights: Weights) -> FloatArray:
+        full = weights.toarray(self._n_features)
+        full -= full.mean(axis=0)
+        product: FloatArray = self._strengths[s] * (full @ full.T)
+        return product
 
 
 @dataclass

@@ -165,7 +165,7 @@ def _reweighted_node(problem: HirrProblem, t: int, weights: Sequence[Weights]) -
     matrix, right = design.block(features).copy(), design.cross
     diagonal = 0.5 * problem.lam[t] / norms
     if coupling is not None:
-        matrix += coupling.factor @ coupling.factor.T
+        matrix += coupling.block(features)
         diagonal += coupling.ridge
         right = right + coupling.pull
     return Weights(features, _solve(matrix, diagonal, right))
