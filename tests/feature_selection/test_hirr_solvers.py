@@ -115,6 +115,15 @@ def test_siblings_with_more_options_than_features(alpha, beta):
     assert best[0].objective[-1] <= found.objective[-1] * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_strongly_tied_nodes_need_few_sweeps(beta):
+    """Without extrapolation, more than 200 are needed."""
+    hirr, _ = posed(*rows_and_classes(), 1000.0, beta)
+    found = solve_bcd(hirr, tol=1e-8, max_iter=60)
+    assert found.converged
+    assert np.all(np.diff(found.objective) <= 1e-9 * found.objective[0])
+
+
 @pytest.mark.parametrize("n_features", [4, 9])
 def test_a_coupling_is_the_products_of_the_siblings(n_features):
     strengths = np.array([1.0, 2.0, 3.0, 4.0])

@@ -20,9 +20,7 @@ from palmette.feature_selection._base import ScoringProblem
 from palmette.feature_selection._hirr_descent import (
     MEMORY,
     ROUNDING,
-    State,
     dual_scale,
-    extrapolate,
 )
 from palmette.feature_selection._hirr_design import Design, SparseDesign
 from palmette.feature_selection._hirr_problem import (
@@ -32,7 +30,7 @@ from palmette.feature_selection._hirr_problem import (
     Weights,
     indicators,
 )
-from palmette.feature_selection._hirr_solvers import _descend_node
+from palmette.feature_selection._hirr_solvers import _descend_node, weights_ahead
 
 SCALE = 8.0  # of the squares that bound the logistic loss
 _CLOSE, _CLOSEST = 0.1, 1e-8  # accuracy of a bound's minimum relative to the gap: at first, at last
@@ -218,7 +216,7 @@ def solve_logistic(
         value, gap = assess_logistic(problem, nodes, weights)
         past.append(list(weights))
         if len(past) > MEMORY:
-            ahead = _ahead(past)
+            ahead = weights_ahead(past)
             if ahead is not None:
                 _move_all(nodes, ahead)
                 value_ahead, gap_ahead = assess_logistic(problem, nodes, ahead)
@@ -238,27 +236,3 @@ def solve_logistic(
 def _move_all(nodes: Sequence[LogisticNode], weights: Sequence[Weights]) -> None:
     for node, own in zip(nodes, weights, strict=True):
         node.move(own)
-
-
-def _ahead(past: Sequence[Sequence[Weights]]) -> list[Weights] | None:
-    """Return the weights to which those of some sweeps seem to lead; None if they do not."""
-    n_tasks = len(past[0])
-    rows = [np.unique(np.concatenate([each[t].rows for each in past])) for t in range(n_tasks)]
-    widths = [past[0][t].values.shape[1] for t in range(n_tasks)]
-    states: list[State] = []
-    for each in past:
-        full = []
-        for t, own in enumerate(each):
-            values = np.zeros((len(rows[t]), widths[t]))
-            values[np.searchsorted(rows[t], own.rows)] = own.values
-            full.append(values.ravel())
-        states.append((np.concatenate(full),))
-    found = extrapolate(states)
-    if found is None:
-        return None
-    ends = np.cumsum([len(own) * width for own, width in zip(rows, widths, strict=True)])
-    parts = np.split(found[0], ends[:-1])
-    return [
-        Weights(own, part.reshape(len(own), width))
-        for own, part, width in zip(rows, parts, widths, strict=True)
-    ]

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from palmette._arrays import FloatArray
-from palmette.feature_selection._hirr_descent import ROUNDING, objective_and_gap, row_norms
+from palmette.feature_selection._hirr_descent import (
+    MEMORY,
+    ROUNDING,
+    State,
+    extrapolate,
+    objective_and_gap,
+    row_norms,
+)
 from palmette.feature_selection._hirr_problem import HirrProblem, Solution, Weights
 
 IndexArray = NDArray[np.int64]
@@ -60,22 +67,55 @@ def solve_bcd(
     weights = list(start)
     value, gap = problem.assess(weights)
     objective, tolerance, node_tol = [value], max(tol, ROUNDING) * sum(problem.energies), tol
+    past = [list(weights)]
     while gap > tolerance and len(objective) <= max_iter:
         if problem.is_coupled:
             for t in range(problem.n_tasks):
                 weights[t] = _descend_node(problem, t, weights, node_tol)
             # part of the gap remains because the nodes are not solved exactly
             node_tol = max(0.3 * node_tol, _TIGHTEST * tol)
+            past.append(list(weights))
         else:
             weights = Parallel(n_jobs=n_jobs, prefer="threads")(
                 delayed(_descend_node)(problem, t, weights, node_tol)
                 for t in range(problem.n_tasks)
             )
         value, gap = problem.assess(weights)
+        if len(past) > MEMORY:  # sweeps of strongly coupled nodes converge slowly
+            ahead = weights_ahead(past)
+            if ahead is not None:
+                value_ahead, gap_ahead = problem.assess(ahead)
+                if value_ahead < value:
+                    weights, value, gap = ahead, value_ahead, gap_ahead
+            past = [list(weights)]
         objective.append(value)
         if callback is not None:
             callback(len(objective) - 1, value)
     return Solution(weights, objective, gap, "bcd", gap <= tolerance)
+
+
+def weights_ahead(past: Sequence[Sequence[Weights]]) -> list[Weights] | None:
+    """Return the weights to which those of some sweeps seem to lead; None if they do not."""
+    n_tasks = len(past[0])
+    rows = [np.unique(np.concatenate([each[t].rows for each in past])) for t in range(n_tasks)]
+    widths = [past[0][t].values.shape[1] for t in range(n_tasks)]
+    states: list[State] = []
+    for each in past:
+        full = []
+        for t, own in enumerate(each):
+            values = np.zeros((len(rows[t]), widths[t]))
+            values[np.searchsorted(rows[t], own.rows)] = own.values
+            full.append(values.ravel())
+        states.append((np.concatenate(full),))
+    found = extrapolate(states)
+    if found is None:
+        return None
+    ends = np.cumsum([len(own) * width for own, width in zip(rows, widths, strict=True)])
+    parts = np.split(found[0], ends[:-1])
+    return [
+        Weights(own, part.reshape(len(own), width))
+        for own, part, width in zip(rows, parts, widths, strict=True)
+    ]
 
 
 def _descend_node(problem: HirrProblem, t: int, weights: Sequence[Weights], tol: float) -> Weights:
