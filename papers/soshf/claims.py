@@ -377,7 +377,7 @@ def _beats_rival(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         told = ", ".join(f"{name} {gain:+.3f}" for name, gain in gains.items())
         words = f"ours less {_RIVAL}: {told}"
         share = max(1, round(len(both) * needed / _OF))
-        statement = f"it is at or above on {share} of {len(both)} sets"
+        statement = f"it is at or above on at least {share} of {len(both)} sets"
         yield claim_of(f"Our default, {title}", words, statement, n_wins >= share)
 
 
