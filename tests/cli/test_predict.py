@@ -150,6 +150,7 @@ def test_the_number_of_jobs_changes_no_byte(palmette, long_table, name):
     assert "such as 'cheap' in line 13" in results[0].stderr
 
 
+@pytest.mark.thorough
 def test_a_wrong_row_is_the_same_error_for_any_number_of_jobs(palmette, folder):
     with Path("new.csv").open("a") as stream:
         stream.write("a title,1,more\n")
