@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -53,13 +54,24 @@ class Cells:
         self._made_with, self._watch = made_with, watch
         self._until = None if minutes is None else time.monotonic() + 60 * minutes
         self._noted: dict[tuple[str, str], list[str]] = {}
+        self._made: Counter[str] = Counter()  # where results were computed, if not here
+        self._n_found = 0
 
     @property
     def notes(self) -> list[str]:
-        """Distinct warnings of the fits, and the reasons why results were computed again."""
+        """Where results come from that were not computed with `made_with`, and distinct warnings.
+
+        Warnings are those of the fits, and the reasons why results were computed again.
+        """
         return [
-            f"{dataset}: {note} ({', '.join(models)})"
-            for (dataset, note), models in self._noted.items()
+            *(
+                f"{number} of {self._n_found} fits were made elsewhere, with {where}"
+                for where, number in self._made.items()
+            ),
+            *(
+                f"{dataset}: {note} ({', '.join(models)})"
+                for (dataset, note), models in self._noted.items()
+            ),
         ]
 
     def _note(self, cell: dict[str, Any], note: str) -> None:
@@ -88,6 +100,11 @@ class Cells:
                 self._watch(cell["dataset"], cell["model"])
             found = _computed(compute)
             self._store.put(cell, found)
+        self._n_found += 1
+        stored = self._store.find(cell)
+        if stored is not None and stored["made_with"] != self._made_with:
+            facts = stored["made_with"].items()
+            self._made[", ".join(f"{key} {value}" for key, value in facts)] += 1
         for note in found["notes"]:
             self._note(cell, note)
         return found

@@ -51,3 +51,13 @@ def test_equal_notes_are_told_once():
     for model in ("a", "b"):
         cells.results({**CELL, "model": model}, compute)
     assert cells.notes == ["toy: mind this (a, b)"]
+
+
+def test_fits_of_another_machine_are_used_if_that_is_wanted_and_told(tmp_path):
+    path = tmp_path / "r.jsonl"
+    Cells(ResultStore(path), {"machine": "a"}).results(CELL, lambda: {"score": 0.5})
+    cells = Cells(ResultStore(path, ignored=("made_with",)), {"machine": "b"})
+    assert cells.results(CELL, pytest.fail)["score"] == 0.5
+    other = {**CELL, "model": "n"}
+    assert cells.results(other, lambda: {"score": 0.7})["score"] == 0.7
+    assert cells.notes == ["1 of 2 fits were made elsewhere, with machine a"]

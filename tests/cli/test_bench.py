@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from palmette.cli.bench import find_checkout
+from palmette.compare import ResultStore
 from palmette.exceptions import PalmetteError
 from papers import registry
 from papers.result import Claim, PublishedResult, Table
@@ -40,7 +41,7 @@ def test_every_option_is_passed_on(palmette, called):
     result = palmette(
         *["bench", "h-ada-mh", "--data", "imclef07a, diatoms", "--rounds", "5", "--seed", "7"],
         *["--quick", "--splits", "2", "--jobs", "-1", "--resume", "r.jsonl", "--out", "folder"],
-        *["--minutes", "2.5"],
+        *["--minutes", "2.5", "--any-machine"],
     )
     assert result.exit_code == 0, result.output
     assert calls == [
@@ -56,6 +57,7 @@ def test_every_option_is_passed_on(palmette, called):
                 "seed": 7,
                 "n_jobs": -1,
                 "resume": Path("r.jsonl"),
+                "any_machine": True,
                 "out": Path("folder"),
             },
         )
@@ -78,6 +80,19 @@ def test_the_call_reaches_the_library(palmette, paper, tmp_path):
     ((data, rounds, seed, n_jobs, store, _),) = paper
     assert (data, rounds, seed, n_jobs) == (("y",), 2, 1, 3)
     assert store.path == tmp_path / "r.jsonl"
+
+
+def test_fits_of_other_machines_are_found_if_wanted(palmette, paper, tmp_path):
+    path = tmp_path / "r.jsonl"
+    ResultStore(path).put({"dataset": "x", "made_with": {"machine": "a"}}, {"f1": 0.5})
+    wanted = {"dataset": "x", "made_with": {"machine": "b"}}
+    for words, found in ((), None), (("--any-machine",), {"f1": 0.5}):
+        palmette("bench", "p", "--resume", path, *words)
+        *_, store, _ = paper.pop()
+        assert store.get(wanted) == found
+    result = palmette("bench", "p", "--any-machine")
+    assert result.exit_code != 0
+    assert "name the file of the finished fits" in result.output.replace("\n", " ")
 
 
 def test_what_only_some_papers_have_reaches_them(palmette, monkeypatch):

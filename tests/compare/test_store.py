@@ -132,3 +132,15 @@ def test_a_full_disk_loses_no_finished_cell(path):
     assert path.read_bytes() == before
     store.put(CELLS[2], {"score": 2})
     assert ResultStore(path).get(CELLS[2]) == {"score": 2}
+
+
+def test_cells_that_differ_in_what_is_ignored_are_found(path):
+    elsewhere = {**CELLS[1], "made_with": {"numpy": "3"}}
+    assert ResultStore(path).get(elsewhere) is None
+    store = ResultStore(path, ignored=("made_with",))
+    assert store.get(elsewhere) == {"score": 1}
+    assert store.find(elsewhere) == CELLS[1]
+    store.put(elsewhere, {"score": 7})  # an equal cell comes first
+    assert store.get(elsewhere) == {"score": 7}
+    assert store.get(CELLS[1]) == {"score": 1}
+    assert store.find({**CELLS[1], "model": "other"}) is None

@@ -54,6 +54,14 @@ def command(
             help="File that stores finished fits, so that an interrupted run can be continued."
         ),
     ] = None,
+    any_machine: Annotated[
+        bool,
+        typer.Option(
+            "--any-machine",
+            help="Use fits of the --resume file that were made on other machines or with other "
+            "versions, too; the results say so.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables (.md, .json) and the figures (.png).")
     ] = None,
@@ -73,6 +81,7 @@ def command(
         seed=seed,
         n_jobs=jobs,
         resume=resume,
+        any_machine=any_machine,
         out=out,
     )
 
@@ -89,6 +98,7 @@ def run_bench(
     seed: int = 0,
     n_jobs: int = 1,
     resume: Path | None = None,
+    any_machine: bool = False,
     out: Path | None = None,
 ) -> None:
     """Make tables and figures again and print them; the parameters are those of the command."""
@@ -102,7 +112,11 @@ def run_bench(
     _check(name, n_jobs, out)
     chosen = {"rounds": rounds, "quick": quick, "splits": splits, "minutes": minutes}
     chosen |= {"seed": seed, "n_jobs": n_jobs}
-    result = _run(name, data, chosen, resume)
+    if any_machine and resume is None:
+        raise PalmetteError(
+            "--any-machine was given without --resume: name the file of the finished fits."
+        )
+    result = _run(name, data, chosen, resume, any_machine=any_machine)
     _print(result)
     if out is not None:
         for path in result.write(out):
@@ -156,14 +170,19 @@ def _check(name: str, n_jobs: int, out: Path | None) -> None:
 
 
 def _run(
-    name: str, data: list[str] | None, chosen: dict[str, Any], resume: Path | None
+    name: str,
+    data: list[str] | None,
+    chosen: dict[str, Any],
+    resume: Path | None,
+    *,
+    any_machine: bool,
 ) -> PublishedResult:
     from rich.console import Console
 
     from palmette.cli._terminal import hint_at
     from palmette.compare import ResultStore
 
-    store = ResultStore(resume)
+    store = ResultStore(resume, ignored=("made_with",) if any_machine else ())
     with hint_at(resume), Console(stderr=True).status("reading data ...") as status:
         result: PublishedResult = _import_papers().run(
             name,

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,17 +110,25 @@ class ResultStore:
     ----------
     path : path-like, optional
         A file of JSON lines; it is created if it does not exist.
+    ignored : sequence of str
+        Keys of cells that may differ: if there is no equal cell, the last one that differs in
+        nothing else is found, such as one that was computed on another machine.
 
     Examples
     --------
-    >>> store = ResultStore()
-    >>> store.put({"dataset": "iris", "split": "random-0", "model": "flat"}, {"score": 0.9})
-    >>> store.get({"dataset": "iris", "split": "random-0", "model": "flat"})
+    >>> store = ResultStore(ignored=("machine",))
+    >>> cell = {"dataset": "iris", "split": "random-0", "model": "flat"}
+    >>> store.put({**cell, "machine": "x86_64"}, {"score": 0.9})
+    >>> store.get({**cell, "machine": "aarch64"})
     {'score': 0.9}
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, ignored: Sequence[str] = ()
+    ) -> None:
         self.path = None if path is None else Path(path)
+        self._ignored = tuple(ignored)
+        self._similar: dict[str, Cell] = {}  # by what is not ignored, the last cell
         self._results: dict[str, Results] = {}
         self._by_name: dict[tuple[Any, ...], Cell] = {}
         if self.path is not None:
@@ -146,11 +155,23 @@ class ResultStore:
         merged = {**self._results.get(_key(cell), {}), **results}
         self._results[_key(cell)] = merged
         self._by_name[_names(cell)] = cell
+        if self._ignored:
+            self._similar[self._key_of_kept(cell)] = cell
         return merged
+
+    def _key_of_kept(self, cell: Cell) -> str:
+        return _key({key: value for key, value in cell.items() if key not in self._ignored})
+
+    def find(self, cell: Cell) -> Cell | None:
+        """Return the stored cell whose results `get` returns; None if there is none."""
+        if _key(cell) in self._results:
+            return cell
+        return self._similar.get(self._key_of_kept(cell)) if self._ignored else None
 
     def get(self, cell: Cell) -> Results | None:
         """Return the results of a cell, None if it was not computed yet."""
-        return self._results.get(_key(cell))
+        found = self.find(cell)
+        return None if found is None else self._results[_key(found)]
 
     def changes(self, cell: Cell) -> list[str]:
         """Return what differs from the last stored cell of the same names.
