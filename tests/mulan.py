@@ -25,7 +25,6 @@ from sklearn.metrics import f1_score
 
 Array = NDArray[Any]
 Base = Callable[[], Any]
-BELOW_HALF = float(np.nextafter(0.5, 0.0))  # a threshold that one half exceeds: ties are positive
 Answer = tuple[Array, Array]  # whether labels are predicted, and their confidences
 
 
@@ -238,17 +237,12 @@ def pairs(X: Array, Y: Array, X_new: Array) -> dict[str, tuple[Answer, Any, Any]
 
     j48, logistic = Weka, lambda: Weka("functions.Logistic")
     near, near_new = nearest_by_weka(X, None, 10), nearest_by_weka(X, X_new, 10)
-    options: dict[str, dict[str, Any]] = {
-        "BinaryRelevance": {"decoding": BELOW_HALF},
-        "CalibratedLabelRanking": {},
-        "RAkEL": {},
-        "HOMER": {},
-    }
+    names = ("BinaryRelevance", "CalibratedLabelRanking", "RAkEL", "HOMER")
 
     def fitted(**base: Any) -> dict[str, Any]:
         return {
-            name: getattr(pm, name).preset("mulan", random_state=0, **own, **base).fit(X, Y)
-            for name, own in options.items()
+            name: getattr(pm, name).preset("mulan", random_state=0, **base).fit(X, Y)
+            for name in names
         }
 
     ours, same = fitted(), fitted(estimator=Weka())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.what_goes_together import (
     outcome,
     page,
     row_of,
+    rows_of,
     small,
     takers,
 )
@@ -29,13 +31,26 @@ def test_every_estimator_has_a_row():
     assert sorted(found) == sorted(each.__name__ for each in [*takers(), *learners()])
 
 
-@pytest.mark.parametrize("name", ["DAGSVMClassifier", "FlatClassifier", "MLkNN"])
+@pytest.mark.parametrize(
+    "name", ["DAGSVMClassifier", "FlatClassifier", "MFTreeClassifier", "MLkNN"]
+)
 def test_some_rows_are_what_is_printed(name):
     assert row_of(getattr(palmette, name)) in PAGE.read_text().splitlines()
 
 
 def test_the_row_of_a_learner_is_what_is_printed():
     assert learner_row(palmette.RelaxedTree) in PAGE.read_text().splitlines()
+
+
+def test_no_tree_is_made_of_a_dag_if_the_labels_are_refused_anyway():
+    (problem,) = (each for each in PROBLEMS if each.title == "learner of a DAG, label sets")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert outcome(palmette.DAGSVMClassifier, problem) == "no"
+        classifier = palmette.DAGSVMClassifier(hierarchy=problem.hierarchy)
+        with pytest.raises(palmette.PalmetteError, match="needs one path per row"):
+            classifier.fit(*rows_of(True))
+    assert not [each for each in told if "needs a tree" in str(each.message)]
 
 
 @pytest.mark.thorough

@@ -11,17 +11,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.instances import PARAMETERS, public_estimators
 
 import palmette as pm
+from palmette.models import list_tree_learners
 
-__all__ = ["PROBLEMS", "learner_row", "learners", "page", "row_of", "takers"]
+__all__ = ["PROBLEMS", "learner_row", "learners", "page", "row_of", "rows_of", "takers"]
 
 TREE = pm.Hierarchy.from_edges([("p", "a"), ("p", "b"), ("q", "c"), ("q", "d")], root="root")
 DAG = pm.Hierarchy.from_edges(
     [("p", "a"), ("p", "b"), ("q", "b"), ("q", "c"), ("q", "d")], root="root"
 )
+
+
+_DAG_LEARNER = pm.RelaxedTree(0.0, max_copies=3, random_state=0)
 
 
 class Problem(NamedTuple):
@@ -39,7 +43,8 @@ PROBLEMS = [
     Problem("DAG, several paths", DAG, True),
     Problem("learner, one label", pm.BHCTree(), False),
     Problem("learner, label sets", pm.BHCTree(), True),
-    Problem("learner of a DAG", pm.RelaxedTree(0.0, max_copies=3, random_state=0), False),
+    Problem("learner of a DAG, one label", _DAG_LEARNER, False),
+    Problem("learner of a DAG, label sets", _DAG_LEARNER, True),
 ]
 
 _TEXT = """\
@@ -54,9 +59,15 @@ all of them to small problems and prints this page.
   label sets or 0/1 matrices.
 - A *learner* is passed in the place of a hierarchy and learns one over the labels. `RelaxedTree`
   may learn a DAG.
+- *own*: the estimator takes no hierarchy; it learns one of its own from such labels.
 - *as a tree*: every node of a learned DAG that has several parents keeps the one whose other rows
   are nearest, and a warning says so.
 - *no*: the method has no such form. The error says what was expected.
+
+In the second table are the learners. `palmette fit --hierarchy learn:bhc`, or
+`fit_table(..., hierarchy="learn:bhc")`, learns a hierarchy from the rows of a table, with one label
+or several per row, and fits any model of the first table to it; `palmette learn --method bhc` draws
+and writes it.
 
 """
 
@@ -84,8 +95,13 @@ def small(kind: type[BaseEstimator]) -> BaseEstimator:
 
 
 def takers() -> list[type[BaseEstimator]]:
-    """Return the estimators that take a hierarchy."""
-    return [each for each in public_estimators() if _place(small(each)) is not None]
+    """Return the estimators that take a hierarchy, and classifiers that learn one of their own."""
+    return [
+        each
+        for each in public_estimators()
+        if _place(small(each)) is not None
+        or (issubclass(each, ClassifierMixin) and hasattr(each, "_hierarchy_setting"))
+    ]
 
 
 def learners() -> list[type[BaseEstimator]]:
@@ -96,7 +112,9 @@ def learners() -> list[type[BaseEstimator]]:
 def outcome(kind: type[BaseEstimator], problem: Problem) -> str:
     """Fit an estimator to a problem; return what happened."""
     estimator = small(kind)
-    estimator.set_params(**{str(_place(estimator)): problem.hierarchy})
+    place = _place(estimator)
+    if place is not None:
+        estimator.set_params(**{place: problem.hierarchy})
     X, y = rows_of(problem.several)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -106,6 +124,8 @@ def outcome(kind: type[BaseEstimator], problem: Problem) -> str:
             return "no"
         if hasattr(fitted, "predict"):
             assert len(fitted.predict(X)) == len(X)
+    if place is None:
+        return "own"
     is_tree = any("needs a tree" in str(each.message) for each in told)
     return "as a tree" if is_tree else "yes"
 
@@ -118,12 +138,14 @@ def row_of(kind: type[BaseEstimator]) -> str:
 
 def learner_row(kind: type[BaseEstimator]) -> str:
     """Return the row of a learner: what it learns from, and what it learns."""
+    (name,) = (each.name for each in list_tree_learners() if each.class_name == kind.__name__)
     shapes = set()
     for several in (False, True):
         X, y = rows_of(several)
         shapes.add(small(kind).fit(X, y).hierarchy_.is_tree)
     overlaps = getattr(kind, "_may_overlap", False) or shapes != {True}
-    return f"| `{kind.__name__}` | yes | yes | {'tree or DAG' if overlaps else 'tree'} |"
+    shape = "tree or DAG" if overlaps else "tree"
+    return f"| `{kind.__name__}` | `learn:{name}` | yes | yes | {shape} |"
 
 
 def table(titles: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
@@ -139,7 +161,7 @@ def page() -> str:
     heads = ["estimator", *(problem.title for problem in PROBLEMS)]
     kinds = sorted(takers(), key=lambda each: each.__name__.lower())
     lines = [*table(heads, map(row_of, kinds)), ""]
-    heads = ["learner", "one label per row", "label sets", "learns a"]
+    heads = ["learner", "in commands", "one label per row", "label sets", "learns a"]
     kinds = sorted(learners(), key=lambda each: each.__name__.lower())
     lines += table(heads, map(learner_row, kinds))
     return _TEXT + "\n".join(lines) + "\n"

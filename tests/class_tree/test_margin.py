@@ -118,7 +118,9 @@ def test_boosting_follows_a_margin_tree():
     [
         ({"nu": 1.5}, "from 0 to 1"),
         ({"method": "ward"}, "complete"),
-        ({"branching": 1}, "2 or more"),
+        ({"nu": "a"}, "nu='a': expected a number"),
+        ({"branching": 1}, "an integer of at least 2"),
+        ({"branching": "x"}, "branching='x'"),
     ],
 )
 def test_parameters_are_checked(wrong, match):

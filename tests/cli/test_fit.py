@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from tests.table.goods import make_goods
 
@@ -158,6 +159,25 @@ def test_a_learnt_tree_is_written_beside_the_model(palmette, goods):
     assert result.exit_code == 0, result.output
     assert "wrote m.tree.json, the learned hierarchy" in result.stdout
     assert Hierarchy.read("m.tree.json") == load("m.palmette").hierarchy_
+
+
+@pytest.mark.parametrize("method", ["homer", "bhc", "mf", "relaxed"])
+@pytest.mark.parametrize("target", ["kind", "sold"])
+def test_a_tree_is_learnt_from_one_label_or_several(palmette, goods, method, target):
+    frame = make_goods()
+    frame["sold"] = [kind if i % 3 else f"{kind}|cheap" for i, kind in enumerate(frame["kind"])]
+    frame[["price", target]].to_csv("sold.csv", index=False)
+    mark = ["--labels-separator", "|"] if target == "sold" else []
+    words = ["--target", target, "--hierarchy", f"learn:{method}", "--folds", 0]
+    result = palmette("fit", "sold.csv", *words, *mark, "--model", "local-per-node")
+    assert result.exit_code == 0, result.output
+    tree = Hierarchy.read("model.tree.json")
+    labels = set(frame["kind"]) | ({"cheap"} if target == "sold" else set())
+    assert set(tree.names[tree.leaves]) == labels
+    result = palmette("predict", "model.palmette", "sold.csv", "--out", "found.csv")
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv("found.csv")["prediction"].dropna()
+    assert set(found.str.split("|").explode()) <= labels
 
 
 def test_standard_input(palmette, goods, monkeypatch):

@@ -98,12 +98,33 @@ def test_comparison_with_a_file(palmette, table):
     assert row.split()[-2] == "0.0%"
 
 
-def test_label_sets(palmette, table):
-    words = ["--target", "labels", "--labels-separator", ";", "--method", "homer"]
-    result = palmette("learn", "goods.csv", *words, "--set", "branching=2", "--out", "tree.json")
+@pytest.mark.parametrize(
+    "options", [["bhc"], ["homer", "--set", "branching=2"], ["mf"], ["agglomerative"]]
+)
+def test_label_sets(palmette, table, options):
+    words = ["--target", "labels", "--labels-separator", ";", "--method", *options]
+    result = palmette("learn", "goods.csv", *words, "--out", "tree.json")
     assert result.exit_code == 0, result.output
     tree = Hierarchy.read("tree.json")
     assert tree.distance("a", "b") == tree.distance("c", "d") == 2
+
+
+def test_labels_of_one_per_row_are_grouped_by_homer(palmette, table):
+    words = ["--target", "kind", "--method", "homer", "--set", "branching=2"]
+    result = palmette("learn", "goods.jsonl", *words, "--out", "tree.json")
+    assert result.exit_code == 0, result.output
+    tree = Hierarchy.read("tree.json")
+    assert sorted(tree.names[tree.leaves]) == ["Fish", "Fruit", "Nails", "Saws"]
+
+
+def test_a_learned_dag_is_drawn_and_written(palmette, table):
+    options = ["--method", "relaxed", "--set", "rho=0.0", "--set", "max_copies=3"]
+    result = palmette("learn", "goods.csv", "--target", "kind", *options, "--out", "dag.json")
+    assert result.exit_code == 0, result.output
+    dag = Hierarchy.read("dag.json")
+    assert not dag.is_tree
+    assert dag.n_leaves == 4
+    assert "4 classes; learned by relaxed" in result.stdout
 
 
 def test_a_dag_is_not_compared(palmette, table, monkeypatch):
@@ -132,11 +153,6 @@ def test_a_dag_is_not_compared(palmette, table, monkeypatch):
         (
             ["goods.csv", "--target", "kind", "--compare", "no.txt"],
             "no.txt: the file does not exist",
-        ),
-        (["goods.csv", "--target", "kind", "--method", "homer"], "has one label per row"),
-        (
-            ["goods.csv", "--target", "labels", "--labels-separator", ";"],
-            "Choose the method homer",
         ),
     ],
 )

@@ -15,10 +15,11 @@ from palmette.models._tree_learners import (
     make_tree_learner,
 )
 
-SINGLE = [spec.name for spec in list_tree_learners() if not spec.label_sets]
+LEARNERS = [spec.name for spec in list_tree_learners()]
+SETS = ["ab", "ab", "cd", "cd", "b", "c"] * 3
 
 
-@pytest.mark.parametrize("method", SINGLE)
+@pytest.mark.parametrize("method", LEARNERS)
 def test_every_learner_takes_numbers(method, toy):
     learned = learn_tree(toy, method)
     leaves = learned.hierarchy.names[learned.hierarchy.leaves]
@@ -27,27 +28,33 @@ def test_every_learner_takes_numbers(method, toy):
     assert learned.counts[learned.hierarchy.leaves].tolist() == [15] * 4
 
 
-@pytest.mark.parametrize("method", SINGLE)
+@pytest.mark.parametrize("method", LEARNERS)
 def test_every_learner_takes_texts(method, texts):
     assert learn_tree(texts, method).hierarchy.n_leaves == 4
 
 
-def test_label_sets():
+@pytest.mark.parametrize("method", LEARNERS)
+def test_every_learner_takes_label_sets(method):
+    rows = np.array([[label in labels for label in "abcd"] for labels in SETS], dtype=float)
+    noise = np.random.default_rng(0).normal(0, 0.1, rows.shape)
+    y = [set(labels) for labels in SETS]
+    learned = learn_tree(Problem("sets", Hierarchy.star(list("abcd")), rows + noise, y), method)
+    h = learned.hierarchy
+    assert set(h.names[h.leaves]) == set("abcd")
+    assert learned.counts[0] == learned.n_rows == len(SETS)
+    assert learned.counts[h.index(list("abcd"))].tolist() == [6, 9, 9, 6]
+
+
+def test_labels_of_the_same_rows_are_near_for_homer():
     y = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
     problem = Problem("sets", Hierarchy.star(list("abcd")), np.zeros((4, 1)), y)
     tree = learn_tree(problem, "homer", parameters={"branching": 2}).hierarchy
     assert tree.distance("a", "b") == tree.distance("c", "d") == 2
-    with pytest.raises(PalmetteError, match="Choose the method homer"):
-        learn_tree(problem, "bhc")
-
-
-def test_one_label_a_row_is_none_for_homer(toy):
-    with pytest.raises(PalmetteError, match="one label per row"):
-        learn_tree(toy, "homer")
 
 
 def test_names_and_parameters():
     assert find_tree_learner("drhl").name == "relaxed"
+    assert find_tree_learner("mf").name == "mf-tree"
     assert make_tree_learner("agglomerative", branching=3).branching == 3
     with pytest.raises(PalmetteError, match="Did you mean balanced"):
         find_tree_learner("balance")

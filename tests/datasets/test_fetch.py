@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import hashlib
@@ -339,29 +340,46 @@ def test_own_copies_are_listed(own_home: Path) -> None:
     assert list_datasets("multilabel", own_home) == ["mediamill"]
 
 
-def small_copy(name: str) -> dict[str, bytes]:
-    """Return files of a few rows in the form of a set."""
-    xml = b'<labels><label name="y1"/><label name="y2"/></labels>'
-    rows = mat(data_array=np.array([[0.5, 1], [0.25, 2]]), tree=TREE)
-    kinds = {
-        ".mat": rows,
-        ".arff": (MULAN + "1,0,1\n").encode(),
-        ".xml": xml,
-        ".train": b"3 1:0.5\n7 2:1\n",
-        ".test": b"7 3:1\n",
-    }
-    return {file: kinds[Path(file).suffix] for file in OWN_COPIES[name].files}
+KINDS = {
+    ".mat": mat(data_array=np.array([[0.5, 1], [0.25, 2]]), tree=TREE),
+    ".arff": (MULAN + "1,0,1\n").encode(),
+    ".xml": b'<labels><label name="y1"/><label name="y2"/></labels>',
+    ".train": b"3 1:0.5\n7 2:1\n",
+    ".test": b"7 3:1\n",
+    ".svm": b"3 1:0.5\n7 2:1\n",
+    ".libsvm": b"3 1:0.5\n7 2:1\n",
+}
+PACKED = {"": bytes, ".xz": lzma.compress, ".gz": gzip.compress, ".bz2": bz2.compress}
 
 
-@pytest.mark.parametrize("name", OWN_COPIES)
-def test_every_set_that_a_reader_may_have_is_read(name: str, tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text("[]")
-    for file, content in small_copy(name).items():
-        (tmp_path / file).write_bytes(content)
+@pytest.mark.parametrize("ending", PACKED)
+@pytest.mark.parametrize(
+    ("name", "files"), [(name, files) for name, own in OWN_COPIES.items() for files in own.choices]
+)
+def test_every_set_that_a_reader_may_have_is_read(
+    name: str, files: tuple[str, ...], ending: str, tmp_path: Path
+) -> None:
+    """Also from a folder that has nothing but the reader's files."""
+    for file in files:
+        (tmp_path / f"{file}{ending}").write_bytes(PACKED[ending](KINDS[Path(file).suffix]))
     bunch = fetch(name, tmp_path)
-    assert bunch.X_train.shape[1] == bunch.X_test.shape[1]
+    if "X_test" in bunch:
+        assert bunch.X_train.shape[1] == bunch.X_test.shape[1]
+    else:
+        assert bunch.X.shape[0] == len(bunch.y)
+    assert ("X_test" in bunch) == any("test" in file.lower() for file in files)
     assert bunch.hierarchy.n_leaves == 2
     assert find_dataset(name, tmp_path).group == OWN_COPIES[name].group
+
+
+@pytest.mark.parametrize(
+    ("other", "name"),
+    [("Caltech-256", "caltech256"), ("caltech1", "caltech256"), ("Wiki-2", "wiki")],
+)
+def test_own_copies_have_other_names(own_home: Path, other: str, name: str) -> None:
+    for part in (".train", ".test"):
+        (own_home / f"Caltech_256{part}").write_bytes(KINDS[part])
+    assert fetch(other, own_home).name == name
 
 
 def test_a_copy_that_is_missing_says_where_it_would_be_found(own_home: Path) -> None:
@@ -371,3 +389,6 @@ def test_a_copy_that_is_missing_says_where_it_would_be_found(own_home: Path) -> 
         fetch("voc", own_home)
     with pytest.raises(DataHomeError, match=r"by the names SUNTrain\.mat, SUNTest\.mat\.$"):
         fetch("sun", own_home)
+    told = r"tmc2007-test\.arff, tmc2007\.xml, or tmc2007\.arff, tmc2007\.xml\.$"
+    with pytest.raises(DataHomeError, match=told):
+        fetch("tmc2007", own_home)

@@ -48,7 +48,7 @@ def test_a_missing_home_says_how_to_set_it(
         data_home()
     with pytest.raises(DataHomeError, match="/nowhere is not a folder"):
         data_home("/nowhere")
-    with pytest.raises(DataHomeError, match=r"has no manifest\.json"):
+    with pytest.raises(DataHomeError, match=r"has neither a manifest\.json nor"):
         data_home(home / "trees")
 
 

@@ -17,13 +17,13 @@ BETAS = (0.0, 0.5, 1.0)
 
 
 def forest(beta=BETAS, **parameters):
-    settings = {"router": "axis", "random_state": 0, **parameters}
-    return StructuredForestClassifier(6, partition=LabelTwoMeans(beta=beta), **settings)
+    settings = {"n_estimators": 6, "router": "axis", "random_state": 0, **parameters}
+    return StructuredForestClassifier(partition=LabelTwoMeans(beta=beta), **settings)
 
 
 def test_it_is_the_one_with_the_best_out_of_bag_auc():
-    model = forest().fit(X, Y)
-    fixed = {beta: forest(beta, oob_score=True).fit(X, Y) for beta in BETAS}
+    model = forest(n_estimators=30).fit(X, Y)
+    fixed = {beta: forest(beta, n_estimators=30, oob_score=True).fit(X, Y) for beta in BETAS}
     expected = {
         beta: roc_auc_score(Y, one.oob_decision_function_, average="macro")
         for beta, one in fixed.items()
@@ -65,3 +65,46 @@ def test_labels_that_never_vary_leave_the_first():
     model = forest().fit(X, np.ones((len(X), 2), dtype=int))
     assert model.beta_scores_ == dict.fromkeys(BETAS, 0.0)
     assert model.beta_ == 0.0
+
+
+def test_with_as_many_rows_as_there_are_it_is_refused():
+    expected = rf"beta='oob' requires .* max_samples={len(X)} without bootstrap uses all {len(X)}"
+    with pytest.raises(PalmetteError, match=expected):
+        forest("oob", max_samples=len(X)).fit(X, Y)
+
+
+def test_rows_that_no_tree_left_out_do_not_count():
+    """More than half of all rows are in both of two trees of three quarters of the rows."""
+    model = forest(n_estimators=2).fit(X, Y)
+    for beta, score in model.beta_scores_.items():
+        one = forest(beta, n_estimators=2, oob_score=True).fit(X, Y)
+        by_all, found = one.predict_proba(X), one.oob_decision_function_
+        left_out = (np.abs(found - by_all) > 1e-6).any(axis=1)
+        assert 0 < left_out.sum() < 0.5 * len(X)
+        assert score < roc_auc_score(Y, found, average="macro") - 0.02
+        right = ((found > one.thresholds_) == Y).all(axis=1)
+        assert one.oob_score_ < right.mean()
+
+
+@pytest.mark.parametrize("beta", ["oob", (0.0, 1.0)])
+def test_a_preset_takes_it(beta):
+    model = StructuredForestClassifier.preset("sf-h-cs", partition__beta=beta, n_estimators=5)
+    assert model.partition.beta == beta
+    assert model.n_estimators == 5
+    assert StructuredForestClassifier.preset("sf-h-cs").partition.beta == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("partition__beta", "LabelTwoMeans"), ("router__sparsity", "palmette.routing.Hellinger")],
+)
+def test_parameters_of_a_name_cannot_be_set(name, expected):
+    part = name.partition("__")[0]
+    model = StructuredForestClassifier()
+    words = rf"{name}=0\.5 was given, but {part}='.*' is a name.*{expected}"
+    with pytest.raises(PalmetteError, match=words):
+        model.set_params(**{name: 0.5})
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        model.set_params(no_such__beta=0.5)
+    model.set_params(partition=LabelTwoMeans(), partition__beta=0.25)
+    assert model.partition.beta == 0.25

@@ -91,13 +91,13 @@ def test_the_answer_is_one_value_a_column_in_the_hierarchy_too():
 
 
 def test_it_is_an_estimator_like_others():
-    model = forest(12, oob_score=True).fit(X, TABLE)
+    model = forest(40, oob_score=True).fit(X, TABLE)
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(X), model.predict(X))
     parallel = clone(model).set_params(n_jobs=2).fit(X, TABLE)
     assert np.array_equal(parallel.predict(X), model.predict(X))
     grown = forest(3, warm_start=True, oob_score=True).fit(X, TABLE)
-    grown.set_params(n_estimators=12).fit(X, TABLE)
+    grown.set_params(n_estimators=40).fit(X, TABLE)
     assert np.array_equal(grown.predict(X), model.predict(X))
     assert [table.shape for table in model.oob_decision_function_] == [(150, 3), (150, 4)]
     scores = zip(model.classes_, model.oob_decision_function_, strict=True)

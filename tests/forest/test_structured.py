@@ -171,7 +171,7 @@ def brute_force_f1(scores, truth):
 
 
 def test_thresholds_are_those_of_the_best_out_of_bag_f1():
-    model = forest(oob_score=True, decoding="f1").fit(X, Y)
+    model = forest(40, oob_score=True, decoding="f1").fit(X, Y)
     assert model.thresholds_.shape == (4,)
     scores = model.oob_decision_function_
     for j in range(4):
@@ -212,6 +212,21 @@ def test_where_no_row_is_left_out_thresholds_are_one_half():
     with pytest.raises(PalmetteError, match=r"max_samples=1\.0 without bootstrap uses all rows"):
         forest(max_samples=1.0, oob_score=True).fit(X, Y)
     assert forest(max_samples=1.0, bootstrap=True, oob_score=True).fit(X, Y).oob_score_ > 0.2
+
+
+@pytest.mark.parametrize("extra", [0, 5])
+def test_as_many_rows_as_there_are_leave_none_out(extra):
+    number = len(X) + extra
+    model = forest(max_samples=number).fit(X, Y)
+    whole = forest(max_samples=1.0).fit(X, Y)
+    assert not hasattr(model, "thresholds_")
+    assert np.array_equal(model.predict(X_TEST), whole.predict(X_TEST))
+    with pytest.raises(PalmetteError, match=f"max_samples={number} without bootstrap uses all"):
+        forest(max_samples=number, oob_score=True).fit(X, Y)
+    with pytest.raises(PalmetteError, match="decoding='f1'"):
+        forest(max_samples=number, decoding="f1").fit(X, Y)
+    again = model.set_params(max_samples=len(X) - 20).fit(X, Y)
+    assert hasattr(again, "thresholds_")
 
 
 def test_votes_for_labels_that_a_tree_did_not_draw_count_less():

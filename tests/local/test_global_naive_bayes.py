@@ -24,14 +24,16 @@ def literal_answers(X, y, X_new, usefulness, smoothing):
     """Follow the definition node by node: rows count for a label and for all above it."""
     prefixes = {path[:k] for path in y for k in range(1, len(path) + 1)}
     spread = X.var(axis=0)
+    below = {node: sum(other[: len(node)] == node for other in prefixes) for node in prefixes}
+    largest = max(np.log2(size) for size in below.values())
     scores = {}
     for node in sorted(prefixes):
         rows = X[[path[: len(node)] == node for path in y]]
         variance = rows.var(axis=0) + smoothing * spread
         density = -0.5 * ((X_new - rows.mean(axis=0)) ** 2 / variance + np.log(variance))
-        below = sum(other[: len(node)] == node for other in prefixes)
-        factor = 1 - usefulness * np.log2(below) / np.log2(len(prefixes) + 1)
-        scores[node] = np.log(len(rows)) + density.sum(axis=1) + np.log(factor)
+        factor = 1 - usefulness * np.log2(below[node]) / largest
+        with np.errstate(divide="ignore"):
+            scores[node] = np.log(len(rows)) + density.sum(axis=1) + np.log(factor)
     nodes, table = list(scores), np.array(list(scores.values()))
     return [nodes[best] for best in table.argmax(axis=0)]
 
@@ -89,8 +91,49 @@ def test_other_rules_choose_among_labels():
     np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.5, float("nan")])
+def test_usefulness_by_hand():
+    """b has three classes and most of all, a too; u, x and y have one: 1 - log2(3) / log2(3)."""
+    X, y = make_rows()
+    clf = GlobalNaiveBayesClassifier(TREE).fit(X, y)
+    found = {
+        TREE.path(node): factor
+        for node, factor in zip(clf.bayes_.classes_, clf.usefulness_, strict=True)
+    }
+    middle = 1 - np.log2(2) / np.log2(3)
+    assert found == pytest.approx(
+        {
+            ("a",): 0.0,
+            ("b",): 0.0,
+            ("c",): 1.0,
+            ("a", "x"): 1.0,
+            ("a", "y"): 1.0,
+            ("b", "z"): middle,
+            ("b", "z", "u"): 1.0,
+        }
+    )
+    assert not {("a",), ("b",)} & set(clf.predict(X))
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), "1", None, True, [0.5]])
 def test_usefulness_is_checked(value):
     X, y = make_rows(10)
     with pytest.raises(PalmetteError, match="expected a number from 0 to 1"):
         GlobalNaiveBayesClassifier(TREE, usefulness=value).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["alpha", "var_smoothing"])
+@pytest.mark.parametrize("value", [0, -1.0, float("nan"), "small", None, False])
+def test_smoothing_is_checked(name, value):
+    X, y = make_rows(10)
+    with pytest.raises(PalmetteError, match=f"{name}=.*: expected a positive number"):
+        GlobalNaiveBayesClassifier(TREE, **{name: value}).fit(X, y)
+
+
+def test_an_error_about_texts_names_the_classifier():
+    X, y = make_rows(10)
+    texts = np.array([["red"] * 3] * 10, dtype=object)
+    with pytest.raises(PalmetteError, match="GlobalNaiveBayesClassifier accepts numbers only"):
+        GlobalNaiveBayesClassifier(TREE).fit(texts, y)
+    clf = GlobalNaiveBayesClassifier(TREE).fit(X, y)
+    with pytest.raises(PalmetteError, match="GlobalNaiveBayesClassifier accepts numbers only"):
+        clf.predict(texts)

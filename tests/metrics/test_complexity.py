@@ -3,12 +3,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from palmette import Hierarchy
+from palmette.class_tree import RandomTree
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.metrics import (
     boundary_share,
@@ -124,7 +126,7 @@ def test_neighbours_of_sparse_rows(measure, literal):
 def test_blocks_of_columns_change_nothing(monkeypatch):
     X, y = rows()
     whole = feature_efficiency(X, y), fisher_ratio(X, y)
-    monkeypatch.setattr("palmette.metrics._complexity._BLOCK", 1)
+    monkeypatch.setattr("palmette.metrics._complexity_rows._BLOCK", 1)
     assert (feature_efficiency(X, y), fisher_ratio(X, y)) == whole
 
 
@@ -198,3 +200,55 @@ def test_a_dag_and_too_few_rows_are_refused():
         node_complexity([[0.0], [1.0]], ["a", "b"], dag)
     with pytest.raises(PalmetteError, match="max_rows"):
         problem_complexity([[0.0], [1.0]], ["a", "b"], max_rows=1)
+
+
+@pytest.mark.parametrize("measure", [each for each, _ in MEASURES] + [problem_complexity])
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (None, "y is None"),
+        ([["a"], ["a", "b"], ["b"]], "one class per row"),
+        ([("a",), "b", "b"], "one class per row"),
+        (np.array([["a"], ["a", "b"], ["b"]], dtype=object), "one class per row"),
+        (["a", None, "b"], "no class in row 1"),
+        ([0.0, 1.0, np.nan], "no class in row 2"),
+        (pd.Series(["a", "b", pd.NA]), "no class in row 2"),
+        (["a", 1, "b"], "texts, such as 'a', and other values, such as 1"),
+        (np.array(["a", 1, "b"], dtype=object), "texts, such as 'a', and other values"),
+    ],
+)
+def test_rows_without_one_class_are_refused(measure, y, words):
+    with pytest.raises(LabelError, match=words):
+        measure([[0.0], [1.0], [3.0]], y)
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        (None, r"tree is None: .* BHCTree\(\)\.fit\(X, y\)\.hierarchy_"),
+        ("tree.json", "tree is a str: .* Hierarchy.read"),
+        (RandomTree(), r"tree is a RandomTree: .* Fit it"),
+        (RandomTree, "tree is a type"),
+        (RandomTree().fit([[0.0], [1.0]], ["a", "b"]), "Pass the hierarchy_ of the fitted Random"),
+    ],
+)
+def test_what_is_no_tree_is_refused(tree, words):
+    with pytest.raises(PalmetteError, match=words):
+        node_complexity([[0.0], [1.0]], ["a", "b"], tree)
+
+
+def test_both_names_of_the_tree():
+    X, y = rows(3, 30)
+    tree, names = Hierarchy.star(["a", "b", "c"]), np.array(["a", "b", "c"])[y]
+    assert node_complexity(X, names, hierarchy=tree) == node_complexity(X, names, tree)
+    with pytest.raises(PalmetteError, match="give one of them"):
+        node_complexity(X, names, tree, hierarchy=tree)
+
+
+@pytest.mark.parametrize("max_rows", ["a", 1, 2.5])
+def test_numbers_of_rows_out_of_range(max_rows):
+    tree = Hierarchy.star(["a", "b"])
+    with pytest.raises(PalmetteError, match=r"max_rows=.*an integer of at least 2, or None"):
+        problem_complexity([[0.0], [1.0]], ["a", "b"], max_rows=max_rows)
+    with pytest.raises(PalmetteError, match="max_rows"):
+        node_complexity([[0.0], [1.0]], ["a", "b"], tree, max_rows=max_rows)

@@ -73,6 +73,64 @@ def test_figure_1_of_the_paper():
     ]
 
 
+def test_figure_1_with_lengths_of_edges():
+    """The matrix on the right-hand side of Figure 1: a, b above the groups, c to f above leaves."""
+    a, b, c, d, e, f = (0.3, 0.7, 1.1, 1.3, 1.7, 1.9)
+    four = Hierarchy.from_paths([("l", 1), ("l", 2), ("r", 3), ("r", 4)])
+    lengths = {"l": a, "r": b, ("l", 1): c, ("l", 2): d, ("r", 3): e, ("r", 4): f}
+    expected = [[a + c, a, 0, 0], [a, a + d, 0, 0], [0, 0, b + e, b], [0, 0, b, b + f]]
+    assert tree_covariance(four, lengths=lengths) == pytest.approx(np.array(expected))
+    some = tree_covariance(four, [("r", 4), ("l", 1)], lengths={"l": a})
+    assert some == pytest.approx(np.diag([2.0, a + 1]))
+    with pytest.raises(PalmetteError, match=r"lengths\['l'\] is 0: expected a positive number"):
+        tree_covariance(four, lengths={"l": 0})
+    with pytest.raises(PalmetteError, match="the root, which has no edge above it"):
+        tree_covariance(four, lengths={four.names[0]: 1.0})
+    with pytest.raises(PalmetteError, match="'new' is not in the hierarchy"):
+        tree_covariance(four, lengths={"new": 1.0})
+
+
+@pytest.mark.parametrize("form", ["sets", "matrix", "sparse matrix"])
+def test_label_sets_count_as_in_the_learner(form):
+    """A row counts for each of its labels, and columns are those that the tree was learned from."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4)) * 3
+    Y = (X @ rng.normal(size=(4, 7)) + rng.normal(size=(60, 7)) > 2).astype(int)
+    assert (Y.sum(axis=1) == 0).any()
+    assert (Y.sum(axis=1) > 1).any()
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y]
+    y = {"sets": sets, "matrix": Y, "sparse matrix": sparse.csr_array(Y)}[form]
+    tree = MFTree().fit(X, y)
+    rows, columns = np.nonzero(Y)
+    leaves = tree.hierarchy_.names[tree.hierarchy_.leaves].tolist()
+    assert leaves != sorted(leaves)  # columns are not leaves in their order
+    pairs = columns.tolist()
+    assert tree_hsic(X, y, tree.hierarchy_) == pytest.approx(tree.objective_)
+    assert tree_hsic(X, y, tree.hierarchy_) == pytest.approx(
+        tree_hsic(X[rows], pairs, tree.hierarchy_)
+    )
+    assert factorization_loss(X, y, tree.hierarchy_, edge=1e-4) == pytest.approx(
+        factorization_loss(X[rows], pairs, tree.hierarchy_, edge=1e-4)
+    )
+    assert factorization_loss(sparse.csr_array(X), y, tree.hierarchy_, edge=1e-4) == pytest.approx(
+        factorization_loss(X, y, tree.hierarchy_, edge=1e-4)
+    )
+    with pytest.raises(PalmetteError, match="0 labels in 2 rows: expected two labels or more"):
+        tree_hsic(X[:2], np.zeros((2, 7), dtype=int), tree.hierarchy_)
+
+
+def test_columns_of_a_matrix_may_be_the_leaves_of_any_tree():
+    X, y = problem()
+    Y = np.array([[label == name for name in NAMES] for label in y], dtype=int)
+    assert tree_hsic(X, Y, TREE) == pytest.approx(tree_hsic(X, y, TREE))
+
+
+def test_paths_are_labels():
+    X, y = problem()
+    paths = [TREE.path(TREE.index(label)) for label in y]
+    assert tree_hsic(X, paths, TREE) == pytest.approx(tree_hsic(X, y, TREE))
+
+
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_the_objective_needs_no_kernel_matrix(as_sparse):
     X, y = problem()
@@ -142,6 +200,23 @@ def test_the_objective_of_a_fitted_tree(kernel, weights):
     K = X @ X.T if kernel == "linear" else rbf_kernel(X)
     _, L, _, _ = kernels(X, y, tree_covariance(tree.hierarchy_, NAMES))
     assert tree.objective_ == pytest.approx(hsic(K, L))
+
+
+@pytest.mark.parametrize("power", [-336, -40, 0, 336])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_the_objective_of_very_large_and_small_rows(power, as_sparse):
+    """Means whose squares are out of range are scaled, which the objective does not show."""
+    X, y = problem()
+    rows = np.ldexp(X, power)
+    found = MFTree().fit(sparse.csr_array(rows) if as_sparse else rows, y)
+    expected = tree_hsic(X, y, found.hierarchy_)
+    assert np.ldexp(found.objective_, -2 * power) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("power", "expected"), [(-700, 0.0), (700, np.inf), (-1060, 0.0)])
+def test_an_objective_that_no_number_is(power, expected):
+    X, y = problem()
+    assert MFTree().fit(np.ldexp(X, power), y).objective_ == expected
 
 
 def test_chains_have_the_largest_objectives():

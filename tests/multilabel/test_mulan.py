@@ -63,8 +63,7 @@ def test_regression_on_the_labels_of_neighbours():
 @each
 def test_one_model_per_label(base):
     X, Y, X_new = problem()
-    rule = {"decoding": mulan.BELOW_HALF}
-    model = BinaryRelevance.preset("mulan", estimator=base(), **rule).fit(X, Y)
+    model = BinaryRelevance.preset("mulan", estimator=base()).fit(X, Y)
     expected = mulan.binary_relevance(base, X, Y, X_new)
     check(model, X_new, expected)
     assert (expected[1] == 0.5).any() == isinstance(base(), KNeighborsClassifier)

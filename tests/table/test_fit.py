@@ -250,7 +250,6 @@ def test_fit_again_on_other_rows(goods):
         ({"drop": ["prize"]}, "Did you mean 'price'"),
         ({"target": "knd"}, "Did you mean 'kind'"),
         ({"hierarchy": "learn:magic"}, "no learner of hierarchies 'magic'"),
-        ({"hierarchy": "learn:relaxed"}, "does not learn a tree"),
         ({"hierarchy": 3}, "hierarchy is a int"),
     ],
 )

@@ -93,7 +93,11 @@ def test_the_order_of_rows_does_not_change_the_hierarchy():
 
 
 def test_plain_labels_for_a_learner():
-    form = TargetForm(["y"], " > ")
-    assert plain_labels([("a", "b"), ("c",)], form.write) == ["a > b", "c"]
+    form, h = TargetForm(["y"], " > "), Hierarchy.from_paths([("a", "b"), ("c",)])
+    path_of = {"a > b": ("a", "b"), "c": ("c",)}
+    rows = [("a", "b"), ("c",)]
+    assert plain_labels(rows, form.write, h, False) == (["a > b", "c"], path_of)
+    sets = [{"a > b", "c"}, {"c"}]
+    assert plain_labels([rows, [("c",)]], form.write, h, True) == (sets, path_of)
     with pytest.raises(PalmetteError, match="1 label"):
-        plain_labels([("a",), ("a",)], form.write)
+        plain_labels([("a",), ("a",)], form.write, h, False)

@@ -29,7 +29,7 @@ from threadpoolctl import ThreadpoolController
 from palmette._arrays import FloatArray, IntArray, in_memory, take_rows
 from palmette._text import caller_level
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
-from palmette.base._one_path import moved_to, tree_of_learnt
+from palmette.base._one_path import check_single_paths, moved_to, tree_of_learnt
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError, PathLabelsWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, is_padding, shown, sorted_labels
@@ -356,6 +356,7 @@ def _hierarchy_for(
             # skip_unknown: labels of rows without weight
             known = learner.encode(y, skip_unknown=True)
             if needs_tree is not None and not learner.hierarchy_.is_tree:
+                check_single_paths(known, needs_tree)  # before it warns of the tree
                 known = moved_to(_tree_of(learner, X, known, needs_tree), known)
             return known.hierarchy, known, learner
         raise LabelError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -126,12 +127,12 @@ class MarginTree(ClassTreeLearner):
 
     def _check(self, n_classes: int) -> None:
         """Raise an error for parameters out of range, or for too many classes."""
-        if not 0.0 <= self.nu <= 1.0:
+        if not isinstance(self.nu, Real) or not 0.0 <= float(self.nu) <= 1.0:
             raise PalmetteError(f"nu={self.nu!r}: expected a number from 0 to 1.")
         if self.method not in _METHODS:
             raise PalmetteError(f"method={self.method!r}: expected one of {', '.join(_METHODS)}.")
-        if not self.branching >= 2:
-            raise PalmetteError(f"branching={self.branching!r}: expected 2 or more.")
+        if not isinstance(self.branching, Integral) or self.branching < 2:
+            raise PalmetteError(f"branching={self.branching!r}: expected an integer of at least 2.")
         if n_classes > _MOST_CLASSES:
             raise PalmetteError(
                 f"y has {n_classes:,} classes: MarginTree compares every two of them and takes "

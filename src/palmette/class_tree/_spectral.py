@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 _POWER = {"means": 0.0, "roots": 0.5, "sums": 1.0}
 _FEW_CLASSES = 50
 _MEASURED = 2000  # number of classes up to which the objective is computed, from all pairs
+_MOST_EXPONENT = 1000  # a larger power of two would be infinite
 _COMPILED = 5000  # number of classes from which on k-means is compiled, which takes seconds
 
 
@@ -43,12 +44,15 @@ class SpectralState:
         Number of parts of a group.
     k_means : callable
         The function that divides points into groups.
+    exponent : int
+        The means were multiplied by two to this power.
     """
 
     similarity: ClassSimilarity
     depth: IntArray
     branching: int
     k_means: Callable[[Floats, int], IntArray]
+    exponent: int = 0
 
 
 class MFTree(ClassTreeLearner):
@@ -106,7 +110,8 @@ class MFTree(ClassTreeLearner):
     classes_, tree_ : as in `RandomTree`
     objective_ : float or None
         What the paper maximizes: HSIC of the rows and the tree, with the kernel of the learner; see
-        `palmette.metrics.tree_hsic`. None for more than 2,000 classes.
+        `palmette.metrics.tree_hsic`. None for more than 2,000 classes, and infinite where squares
+        of the rows are.
 
     See Also
     --------
@@ -187,8 +192,10 @@ class MFTree(ClassTreeLearner):
         """Compute the means of the classes, or products of these under a kernel."""
         branching = self._branching(problem.n_classes)
         self._check(branching)
+        exponent = 0
         if isinstance(self.kernel, str) and self.kernel == "linear":
-            parts = {"means": _in_range(problem.statistics.mean)}
+            means, exponent = _in_range(problem.statistics.mean)
+            parts = {"means": means}
         elif hasattr(self.kernel, "transform"):
             parts = {"means": _mapped_means(self.kernel, problem)}
         else:
@@ -199,7 +206,7 @@ class MFTree(ClassTreeLearner):
         similarity.run = problem.run
         depth = np.zeros(problem.n_classes, dtype=np.int32)
         grouping = k_means_compiled if problem.n_classes >= _COMPILED else k_means
-        return SpectralState(similarity, depth, branching, grouping)
+        return SpectralState(similarity, depth, branching, grouping, exponent)
 
     def _finish(self, state: SpectralState) -> None:
         """Set ``objective_``."""
@@ -210,7 +217,9 @@ class MFTree(ClassTreeLearner):
             leaves = np.array([place[name] for name in self.classes_.tolist()], dtype=np.int32)
             total = state.similarity.weight.sum()
             products = state.similarity.of_sums() * covariance_of(h, leaves)
-            self.objective_ = float(products.sum() / max(total - 1.0, 1.0) ** 2)
+            found = products.sum() / max(total - 1.0, 1.0) ** 2
+            with np.errstate(over="ignore", under="ignore"):  # of rows out of range: inf, or 0
+                self.objective_ = float(np.ldexp(found, -2 * state.exponent))
 
     def _fork(self, state: SpectralState) -> tuple[SpectralState, int]:
         """Return a state for another thread, which keeps products of its own."""
@@ -312,13 +321,21 @@ def _around_largest(
 # ---------------------------------------------------------------------- kernels
 
 
-def _in_range(means: Any) -> Any:
-    """Scale very large or very small means by a power of two, so that their squares are finite."""
+def _in_range(means: Any) -> tuple[Any, int]:
+    """Scale very large or very small means by a power of two, so that their squares are finite.
+
+    Returns
+    -------
+    means : array or CSR array
+    exponent : int
+        The power.
+    """
     values = means.data if sparse.issparse(means) else means
     largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     if largest == 0 or 1e-100 < largest < 1e100:
-        return means
-    return means * 2.0 ** -np.floor(np.log2(largest))
+        return means, 0
+    exponent = min(-int(np.floor(np.log2(largest))), _MOST_EXPONENT)
+    return means * 2.0**exponent, exponent
 
 
 def _mapped_means(transformer: Any, problem: ClassProblem) -> Any:

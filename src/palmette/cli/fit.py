@@ -53,8 +53,9 @@ def fit(
     hierarchy: Annotated[
         str | None,
         typer.Option(
-            help="Taxonomy file; or learn, or learn:METHOD with a method of palmette learn, such "
-            "as learn:bhc. By default the paths in the target are used."
+            help="Taxonomy file; or learn, or learn:METHOD with any method of palmette learn, such "
+            "as learn:bhc, with one label per row or several. By default the paths in the target "
+            "are used."
         ),
     ] = None,
     model: Annotated[

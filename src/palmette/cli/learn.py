@@ -52,8 +52,8 @@ def learn(
     method: Annotated[
         str,
         typer.Option(
-            help="Method: agglomerative, balanced, bhc, dependence, k-means, label-embedding, "
-            "margin, mf-tree, nmf, random or relaxed; homer for several labels per row."
+            help="Method: agglomerative, balanced, bhc, dependence, homer (from the labels only), "
+            "k-means, label-embedding, margin, mf-tree, nmf, random or relaxed (may give a DAG)."
         ),
     ] = "bhc",
     separator: Separator = None,

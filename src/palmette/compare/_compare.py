@@ -25,7 +25,7 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.models._registry import ModelContext, ModelSpec, find_models
-from palmette.models._tree_learners import TreeLearner, find_tree_learner, make_tree_learner
+from palmette.models._tree_learners import find_tree_learner, make_tree_learner
 
 Watch = Callable[[str, str, str], None]
 Receive = Callable[[Split, str, Any], None]
@@ -350,15 +350,15 @@ def learn_tree(
     spec = find_tree_learner(method)
     learner = make_tree_learner(method, random_state, n_jobs, **(parameters or {}))
     labels = NodeLabels.encode(problem.y_train, problem.hierarchy)
-    _require_labels(problem.name, labels, spec)
     nodes = np.unique(labels.specific.indices)
     names = _label_names(labels.hierarchy, nodes)
     matrix = labels.specific[:, nodes]  # rows by labels
     started = time.process_time()
+    # positions of the labels: one per row, or a 0/1 matrix
+    codes = matrix.indices if labels.is_single_path else matrix.astype(np.int8)
     if spec.label_sets:
-        learner.fit(np.zeros((matrix.shape[0], 1)), matrix.toarray().astype(np.int8))
+        learner.fit(np.zeros((matrix.shape[0], 1)), codes)
     else:
-        codes = matrix.indices  # one per row
         as_model = ModelSpec(spec.name, lambda _: learner, spec.summary, scale=spec.scale)
         prepare(learner, as_model, problem.X_train, categorical=problem.categorical).fit(
             problem.X_train, codes
@@ -373,20 +373,6 @@ def learn_tree(
         count_rows(problem.X_train),
         seconds,
     )
-
-
-def _require_labels(name: str, labels: NodeLabels, spec: TreeLearner) -> None:
-    """Raise an error for labels that the learner cannot use."""
-    if spec.label_sets and labels.is_single_path:
-        raise PalmetteError(
-            f"{name} has one label per row, but {spec.name} learns from labels that occur in the "
-            "same rows. Choose another method, such as bhc."
-        )
-    if not spec.label_sets and not labels.is_single_path:
-        raise PalmetteError(
-            f"{name} has several labels per row, or rows without one, but {spec.name} learns from "
-            "rows of one label. Choose the method homer."
-        )
 
 
 def _label_names(hierarchy: Hierarchy, nodes: NDArray[Any]) -> NDArray[np.object_]:

@@ -31,13 +31,23 @@ _PARTS = {
 
 
 def only_file(files: Files, suffix: str) -> Path:
-    """Return the only file whose name ends in `suffix`, apart from .xz."""
-    found = [path for name, path in files.items() if name.removesuffix(".xz").endswith(suffix)]
+    """Return the only file whose name ends in `suffix`, in any case, compressed or not."""
+    ending = suffix.lower()
+    found = [
+        path
+        for name, path in files.items()
+        if name.lower().endswith(ending) or _plain(name).endswith(ending)
+    ]
     if len(found) != 1:
         raise DataHomeError(
             f"expected one file *{suffix} among {', '.join(files)}, found {len(found)}."
         )
     return found[0]
+
+
+def _plain(name: str) -> str:
+    """Return a name in lower case, without the suffix of its compression."""
+    return re.sub(r"\.(xz|gz|bz2|zip)$", "", name.lower())
 
 
 def split_files(entry: DatasetEntry, files: Files, pattern: str) -> dict[str, Path]:
@@ -56,7 +66,8 @@ def split_files(entry: DatasetEntry, files: Files, pattern: str) -> dict[str, Pa
         With ``train``, ``valid`` and ``test`` as far as they exist, or ``all``. A set without test
         rows in the manifest has no split, whatever the name of its file.
     """
-    data = {name: path for name, path in files.items() if re.search(pattern, name)}
+    wanted = re.compile(pattern, re.IGNORECASE)
+    data = {name: path for name, path in files.items() if wanted.search(name)}
     if entry.facts.get("n_test") == 0:
         if len(data) != 1:
             raise DataHomeError(f"{entry.name}: expected one data file, found {list(data)}.")
@@ -123,7 +134,7 @@ def load_mulan(entry: DatasetEntry, files: Files) -> dict[str, Any]:
 
 def load_mat(entry: DatasetEntry, files: Files) -> dict[str, Any]:
     """Load the published split, or the one file where there is none."""
-    paths = split_files(entry, files, r"\.mat$")
+    paths = split_files(entry, files, r"\.mat\b")
     bunches = {part: read_mat(path) for part, path in paths.items()}
     shared = dict(next(iter(bunches.values())))
     for bunch in bunches.values():

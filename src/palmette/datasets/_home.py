@@ -24,23 +24,40 @@ class OwnCopy:
     ----------
     group, format : str
         As in the manifest.
-    files : tuple of str
-        Compressed as .xz or not; upper and lower case are equal.
+    choices : tuple of tuple of str
+        The files of each usual distribution, the preferred one first: a training and a test file,
+        or one file of all rows. Compressed or not; upper and lower case are equal.
+    other_names : tuple of str
+        Other names of the set.
     """
 
     group: str
     format: str
-    files: tuple[str, ...]
+    choices: tuple[tuple[str, ...], ...]
+    other_names: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the preferred distribution."""
+        return self.choices[0]
 
 
 def _mat_pair(stem: str) -> OwnCopy:
     files = (f"{stem}Train.mat", f"{stem}Test.mat")
-    return OwnCopy("hierarchical", "MATLAB v5, data_array + tree", files)
+    return OwnCopy("hierarchical", "MATLAB v5, data_array + tree", (files,))
 
 
-def _mulan_pair(stem: str) -> OwnCopy:
-    files = (f"{stem}-train.arff", f"{stem}-test.arff", f"{stem}.xml")
-    return OwnCopy("multilabel", "MULAN ARFF + XML", files)
+def _mulan(stem: str, *other_names: str) -> OwnCopy:
+    pair = (f"{stem}-train.arff", f"{stem}-test.arff", f"{stem}.xml")
+    whole = (f"{stem}.arff", f"{stem}.xml")
+    return OwnCopy("multilabel", "MULAN ARFF + XML", (pair, whole), other_names)
+
+
+def _libsvm(stem: str, *other_names: str) -> OwnCopy:
+    names = (stem, *other_names)
+    pairs = tuple((f"{name}.train", f"{name}.test") for name in names)
+    whole = tuple((f"{name}{suffix}",) for name in names for suffix in (".svm", ".libsvm"))
+    return OwnCopy("multiclass", "LIBSVM", pairs + whole, other_names)
 
 
 # see docs/data.md
@@ -50,12 +67,12 @@ OWN_COPIES = {
     "sun": _mat_pair("SUN"),
     "ilsvrc65": _mat_pair("ILSVRC65"),
     "protein_f194": _mat_pair("F194"),
-    "rcv1subset1": _mulan_pair("rcv1subset1"),
-    "rcv1subset2": _mulan_pair("rcv1subset2"),
-    "tmc2007": _mulan_pair("tmc2007"),
-    "mediamill": _mulan_pair("mediamill"),
-    "caltech256": OwnCopy("multiclass", "LIBSVM", ("caltech256.train", "caltech256.test")),
-    "wiki": OwnCopy("multiclass", "LIBSVM", ("wiki.train", "wiki.test")),
+    "rcv1subset1": _mulan("rcv1subset1", "rcv1", "rcv1_subset1"),
+    "rcv1subset2": _mulan("rcv1subset2", "rcv1_subset2"),
+    "tmc2007": _mulan("tmc2007", "tmc"),
+    "mediamill": _mulan("mediamill"),
+    "caltech256": _libsvm("caltech256", "caltech", "caltech_256", "caltech1", "caltech2"),
+    "wiki": _libsvm("wiki", "wiki1", "wiki2", "wikipedia"),
 }
 
 
@@ -135,7 +152,7 @@ def data_home(path: str | os.PathLike[str] | None = None) -> Path:
     Raises
     ------
     DataHomeError
-        If there is no such folder or it has no manifest.
+        If there is no such folder, or it has neither a manifest nor copies of sets.
 
     Examples
     --------
@@ -154,8 +171,11 @@ def data_home(path: str | os.PathLike[str] | None = None) -> Path:
     hint = f"Check data_home, or the environment variable {ENVIRONMENT_VARIABLE}."
     if not home.is_dir():
         raise DataHomeError(f"{home} is not a folder, expected the data home. {hint}")
-    if not (home / _MANIFEST).is_file():
-        raise DataHomeError(f"{home} has no {_MANIFEST}, so it is not a data home. {hint}")
+    if not (home / _MANIFEST).is_file() and not _own_copies(home, set()):
+        raise DataHomeError(
+            f"{home} has neither a {_MANIFEST} nor a copy of a set that is known by the names of "
+            f"its files (docs/data.md), so it is not a data home. {hint}"
+        )
     return home
 
 
@@ -212,6 +232,8 @@ def find_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     home = _home(data_home)
     entries = {entry.name: entry for entry in _read_manifest(home)}
     wanted = name.lower().replace("-", "_")
+    if wanted not in entries:
+        wanted = _own_name(wanted)
     if wanted not in entries and wanted in OWN_COPIES:
         copies = {copy.name: copy for copy in _own_copies(home, set(entries))}
         entries |= {wanted: copies[wanted]} if wanted in copies else {}
@@ -225,16 +247,29 @@ def find_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     return entries[wanted]
 
 
+def _own_name(wanted: str) -> str:
+    """Return the name of a set that may have other names, written with or without ``_``."""
+    plain = wanted.replace("_", "")
+    for name, copy in OWN_COPIES.items():
+        if plain in (each.replace("_", "") for each in (name, *copy.other_names)):
+            return name
+    return wanted
+
+
 def _own_copies(home: Path, known: set[str]) -> list[DatasetEntry]:
     """Return the entries of a reader's own copies of sets that the manifest does not have."""
     by_name = _files_by_name(home)
     found = []
     for name, copy in OWN_COPIES.items():
-        paths = [_path_of(file, by_name) for file in copy.files]
-        if name in known or None in paths:
+        found_files = [[_path_of(file, by_name) for file in choice] for choice in copy.choices]
+        whole = next((paths for paths in found_files if None not in paths), None)
+        if name in known or whole is None:
             continue
-        files = [{"path": str(path.relative_to(home)), "sha256": None} for path in paths if path]
-        facts = {"name": name, "format": copy.format, "notes": "a copy of yours", "files": files}
+        files = [{"path": str(path.relative_to(home)), "sha256": None} for path in whole if path]
+        facts: dict[str, Any] = {"name": name, "format": copy.format, "files": files}
+        facts["notes"] = "a copy of yours"
+        if not any("test" in path.name.lower() for path in whole if path):
+            facts["n_test"] = 0  # one file of all rows
         found.append(DatasetEntry(name, copy.group, facts, home))
     return found
 
@@ -245,20 +280,22 @@ def _files_by_name(home: Path) -> dict[str, Path]:
 
 def _path_of(file: str, by_name: dict[str, Path]) -> Path | None:
     """Return the path of a file, compressed or not; None if there is none."""
-    names = (file.lower(), f"{file.lower()}.xz")
+    names = (file.lower() + ending for ending in ("", ".xz", ".gz", ".bz2", ".zip"))
     return next((by_name[each] for each in names if each in by_name), None)
 
 
 def _hint_at_copy(name: str, home: Path) -> str:
     if name not in OWN_COPIES:
         return ""
-    files, by_name = OWN_COPIES[name].files, _files_by_name(home)
-    missing = [file for file in files if _path_of(file, by_name) is None]
-    there = f" Of these {', '.join(missing)} is missing." if len(missing) < len(files) else ""
-    return (
-        " A copy of yours is found in any folder of the data home, by the names "
-        f"{', '.join(files)}.{there}"
-    )
+    copy, by_name = OWN_COPIES[name], _files_by_name(home)
+    lacking = [[f for f in files if _path_of(f, by_name) is None] for files in copy.choices]
+    begun = [i for i, missing in enumerate(lacking) if len(missing) < len(copy.choices[i])]
+    there = ""
+    if begun:  # of the distribution that lacks the fewest files
+        missing = min((lacking[i] for i in begun), key=len)
+        there = f" Of these {', '.join(missing)} is missing."
+    names = ", or ".join(", ".join(files) for files in copy.choices[:2])
+    return f" A copy of yours is found in any folder of the data home, by the names {names}.{there}"
 
 
 _home = data_home  # a parameter has the same name as the function
@@ -266,6 +303,8 @@ _home = data_home  # a parameter has the same name as the function
 
 def _read_manifest(home: Path) -> list[DatasetEntry]:
     path = home / _MANIFEST
+    if not path.is_file():  # a folder of copies
+        return []
     try:
         records = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(records, list):

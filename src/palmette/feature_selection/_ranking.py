@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from palmette._text import caller_level
 from palmette.exceptions import HierarchyError, PalmetteError
@@ -158,6 +159,7 @@ class NodeTransform:
         -------
         array or sparse matrix of shape (n_samples, n_chosen)
         """
+        check_is_fitted(self)
         return NodeColumns(self, node).transform(X)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
@@ -127,6 +127,16 @@ class ForestGrower:
         self._variance = _variances(X, weights / weights.sum()) if relevance else None
 
     # ------------------------------------------------------------------ sampling
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that samples are drawn from, copies included."""
+        return int(self._rows.copies.sum())
+
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether trees are grown on a part of the rows."""
+        return self._draws.bootstrap or part_of(self._draws.rows, self.n_rows) < self.n_rows
 
     def _draw(self, tree: int) -> _Draw:
         rng, draws, varying = self._generator(tree), self._draws, self._varying
@@ -348,65 +358,25 @@ class ForestGrower:
         A row is predicted by the trees that left out a copy of it, or by all if none did.
         """
 
-        def is_left_out(tree: int) -> NDArray[np.bool_]:
-            return self._draw_rows(self._generator(tree)) < self._rows.copies
-
-        with Threads(n_jobs) as threads:
-            mask = np.stack(threads.map(is_left_out, range(trees.n_trees)))
-        mask = np.ascontiguousarray(mask.T)
+        mask = self._left_out(trees.n_trees, n_jobs)
         mask[~mask.any(axis=1)] = True
         proba = trees.proba(self._X, self.label_shares, votes, n_jobs, mask)
         return proba[self._rows.kind]
 
+    def are_left_out(self, n_trees: int, n_jobs: int | None = None) -> NDArray[np.bool_]:
+        """Return which training rows some of the first trees left out, of shape (n_samples,)."""
+        some = np.asarray(self._left_out(n_trees, n_jobs).any(axis=1))
+        return np.asarray(some[self._rows.kind])
 
-def scores_of_betas(
-    grower: ForestGrower,
-    betas: Sequence[float],
-    truth: sparse.csr_array,
-    weights: FloatArray | None,
-    *,
-    n_trees: int,
-    votes: Votes,
-    n_jobs: int | None = None,
-    client: Any = None,
-) -> dict[float, float]:
-    """Return the macro-averaged AUC of the out-of-bag scores of small forests, by beta of Eq. 1.
+    def _left_out(self, n_trees: int, n_jobs: int | None) -> NDArray[np.bool_]:
+        """Return which trees left out a copy of which row, of shape (n_distinct, n_trees)."""
 
-    The forests have the same samples of rows, features and labels.
+        def is_left_out(tree: int) -> NDArray[np.bool_]:
+            return self._draw_rows(self._generator(tree)) < self._rows.copies
 
-    Parameters
-    ----------
-    grower : ForestGrower
-    betas : sequence of float
-    truth : sparse bool array of shape (n_samples, n_columns)
-    weights : array of shape (n_samples,) or None
-    n_trees : int
-    votes : Votes
-    n_jobs : int, optional
-    client : distributed.Client or str, optional
-        Where trees are grown.
-
-    Returns
-    -------
-    dict of float to float
-        All 0 if no label varies.
-    """
-    from palmette.metrics import multilabel_auc_score
-
-    scores = dict.fromkeys(betas, 0.0)
-    varying = np.flatnonzero((grower.label_shares > 0) & (grower.label_shares < 1))
-    if not varying.size:
-        return scores
-    known = sparse.csr_array(truth[:, varying])
-    for beta in scores:
-        own = grower.with_beta(beta)
-        coming = (
-            own.grow_all(0, n_trees, n_jobs) if client is None else own.grow_on(client, 0, n_trees)
-        )
-        proba = own.out_of_bag(ObliqueTrees.of(list(coming)), votes, n_jobs)[:, varying]
-        proba = proba.astype(np.float32)  # as out-of-bag scores are kept
-        scores[beta] = float(multilabel_auc_score(known, proba, sample_weight=weights))
-    return scores
+        with Threads(n_jobs) as threads:
+            mask = np.stack(threads.map(is_left_out, range(n_trees)))
+        return np.ascontiguousarray(mask.T)
 
 
 def _variances(X: Any, weights: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from palmette._arrays import FloatArray
-from palmette.base._presets import Preset
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
-from palmette.forest._growing import ForestGrower, TreeDraws, part_of, scores_of_betas
-from palmette.forest._oblique_trees import Votes
+from palmette.forest._growing import ForestGrower, TreeDraws, part_of
+from palmette.forest._oblique_trees import ObliqueTrees, Votes
 from palmette.forest._rows import DistinctRows
 from palmette.forest._splits import AxisSplit, Hellinger, LogisticSplit
 
@@ -132,13 +132,27 @@ def check_forest(forest: Any) -> None:
             f"decoding={forest.decoding!r}: multioutput=True predicts the most probable value of "
             "every output: expected 'auto'."
         )
+    if not has_out_of_bag_rows(forest):
+        check_out_of_bag(forest)
+
+
+def check_out_of_bag(forest: Any, n_rows: int | None = None) -> None:
+    """Raise an error if out-of-bag rows are required; called where trees leave no row out.
+
+    Parameters
+    ----------
+    forest : StructuredForestClassifier
+    n_rows : int, optional
+        All that a tree may draw, where this is known and `max_samples` draws them all.
+    """
     chosen = "oob_score=True" if forest.oob_score else ""
     if not chosen and len(beta_candidates(forest)) > 1:
         chosen = f"beta={forest.partition.beta!r}"
-    if chosen and not has_out_of_bag_rows(forest):
+    if chosen:
+        rows = "all rows" if n_rows is None else f"all {n_rows} rows"
         raise PalmetteError(
-            f"{chosen} requires out-of-bag rows, but max_samples=1.0 without bootstrap uses "
-            "all rows in every tree. Lower max_samples, or set bootstrap=True."
+            f"{chosen} requires out-of-bag rows, but max_samples={forest.max_samples!r} without "
+            f"bootstrap uses {rows} in every tree. Lower max_samples, or set bootstrap=True."
         )
 
 
@@ -183,8 +197,66 @@ def beta_scores(
     )
 
 
+def scores_of_betas(
+    grower: ForestGrower,
+    betas: Sequence[float],
+    truth: sparse.csr_array,
+    weights: FloatArray | None,
+    *,
+    n_trees: int,
+    votes: Votes,
+    n_jobs: int | None = None,
+    client: Any = None,
+) -> dict[float, float]:
+    """Return the macro-averaged AUC of the out-of-bag scores of small forests, by beta of Eq. 1.
+
+    The forests have the same samples of rows, features and labels. Rows that no tree left out do
+    not count.
+
+    Parameters
+    ----------
+    grower : ForestGrower
+    betas : sequence of float
+    truth : sparse bool array of shape (n_samples, n_columns)
+    weights : array of shape (n_samples,) or None
+    n_trees : int
+    votes : Votes
+    n_jobs : int, optional
+    client : distributed.Client or str, optional
+        Where trees are grown.
+
+    Returns
+    -------
+    dict of float to float
+        All 0 if no label varies among the rows that count.
+    """
+    from palmette.metrics import multilabel_auc_score
+
+    scores = dict.fromkeys(betas, 0.0)
+    rows = np.flatnonzero(grower.are_left_out(n_trees, n_jobs))
+    known = sparse.csr_array(truth[rows])
+    n_true = np.asarray(known.sum(axis=0)).ravel()
+    varying = np.flatnonzero((n_true > 0) & (n_true < len(rows)))
+    if not varying.size:
+        return scores
+    known = sparse.csr_array(known[:, varying])
+    weights = None if weights is None else weights[rows]
+    for beta in scores:
+        own = grower.with_beta(beta)
+        coming = (
+            own.grow_all(0, n_trees, n_jobs) if client is None else own.grow_on(client, 0, n_trees)
+        )
+        proba = own.out_of_bag(ObliqueTrees.of(list(coming)), votes, n_jobs)[np.ix_(rows, varying)]
+        proba = proba.astype(np.float32)  # as out-of-bag scores are kept
+        scores[beta] = float(multilabel_auc_score(known, proba, sample_weight=weights))
+    return scores
+
+
 def has_out_of_bag_rows(forest: Any) -> bool:
-    """Return whether trees are fitted on a sample of the rows."""
+    """Return whether trees are fitted on a sample of the rows, unless there are too few of them.
+
+    A number of rows may be all rows: `ForestGrower.leaves_rows_out` tells.
+    """
     return bool(forest.bootstrap) or not (_is_share(forest.max_samples) and forest.max_samples == 1)
 
 
@@ -322,3 +394,76 @@ PRESETS = {
     "sf-h": _published("splits by the sparse Hellinger loss", _HELLINGER, "none"),
     "sf-h-cs": _published("SOSHF: the same, larger weights for rare labels", _HELLINGER, "idf"),
 }
+
+
+# ---------------------------------------------------------------------- parameters of parts
+
+
+_CLASSES = {
+    "partition": "palmette.partition.LabelTwoMeans",
+    "router": "palmette.routing.Hellinger, LogisticSplit or AxisSplit",
+}
+
+
+class NestedParameters:
+    """Set parameters of ``partition`` and ``router`` where these are objects.
+
+    Examples
+    --------
+    >>> from palmette import StructuredForestClassifier
+    >>> StructuredForestClassifier.preset("sf-h-cs", partition__beta="oob").partition
+    LabelTwoMeans(beta='oob')
+    """
+
+    presets = classmethod(presets)
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Any:
+        """Return an estimator with the parameters of a preset.
+
+        Parameters
+        ----------
+        name : str
+            One of `presets`.
+        **changes
+            Parameters that replace those of the preset, also those of its parts, such as
+            ``partition__beta``.
+
+        Returns
+        -------
+        estimator
+        """
+        own = {key: value for key, value in changes.items() if "__" not in key}
+        model = preset(cls, name, **own)
+        nested = {key: value for key, value in changes.items() if "__" in key}
+        return model.set_params(**nested) if nested else model
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, also those of ``partition`` and ``router`` if these are objects.
+
+        Parameters
+        ----------
+        **params
+            By name; ``partition__beta`` is the parameter ``beta`` of ``partition``.
+
+        Returns
+        -------
+        self
+        """
+        check_nested(self, params)
+        return super().set_params(**params)  # type: ignore[misc]
+
+
+def check_nested(forest: Any, params: Mapping[str, Any]) -> None:
+    """Raise an error if a parameter of a part is set, and the part is named by a string."""
+    for key, value in params.items():
+        part, _, name = key.partition("__")
+        if not name or part not in _CLASSES:
+            continue
+        given = params.get(part, getattr(forest, part))
+        if isinstance(given, str):
+            raise PalmetteError(
+                f"{key}={value!r} was given, but {part}={given!r} is a name, whose parameters "
+                f"cannot be set: expected an object as {part} ({_CLASSES[part]}). Set "
+                f"{part}=...({name}={value!r})."
+            )

@@ -16,7 +16,7 @@ from palmette._arrays import FloatArray
 from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.base._column_scale import ColumnScale
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.base._presets import Preset, preset, presets
+from palmette.base._presets import Preset
 from palmette.decisions._thresholds import LabelRule
 from palmette.exceptions import PalmetteError
 from palmette.forest._growing import ForestGrower
@@ -24,10 +24,12 @@ from palmette.forest._oblique_trees import ObliqueTrees, Votes, split_importance
 from palmette.forest._outputs import OneValueEach, OutputAnswers, OutputTable
 from palmette.forest._parameters import (
     PRESETS,
+    NestedParameters,
     beta_candidates,
     beta_scores,
     check_continued,
     check_forest,
+    check_out_of_bag,
     grower_of,
     has_out_of_bag_rows,
 )
@@ -36,7 +38,11 @@ from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require
 
 
-class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # type: ignore[misc]
+class StructuredForestClassifier(
+    NestedParameters,
+    IterativeFitMixin,  # type: ignore[misc]
+    MultilabelClassifier,
+):
     """Structured forest: oblique trees whose splits separate clusters of label sets.
 
     At every node the label sets of its rows are clustered in two, and a sparse linear split over
@@ -125,10 +131,11 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     feature_importances_ : array of shape (n_features,)
         Decrease of the labels' variance by the splits that use each feature, normalized to sum 1.
     oob_score_ : float
-        Proportion of rows whose out-of-bag prediction is correct. A row is predicted by the trees
-        that were not fitted on it, or by all trees if there is no such tree.
+        Proportion of rows whose prediction by the trees that were not fitted on them is correct,
+        of the rows that some tree left out; NaN if there is none.
     oob_decision_function_ : array of shape (n_samples, n_classes)
-        Out-of-bag probabilities; with ``multioutput`` a list of arrays.
+        Out-of-bag probabilities, by all trees for rows that no tree left out; with
+        ``multioutput`` a list of arrays.
     scale_ : ColumnScale
     hierarchy_ : Hierarchy
     nodes_ : int array of shape (n_columns,)
@@ -161,7 +168,6 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     (3,)
     """
 
-    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar[dict[str, Preset]] = PRESETS
 
     trees_: ObliqueTrees
@@ -250,6 +256,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
             self._set_answers(OutputAnswers(outputs, self._answers))
         trees = self.trees_ if self._continues(before) else None
         grower = self._make_grower(rows, Y, weights, is_new=trees is None)
+        self._check_out_of_bag(grower)
         grower = self._with_best_beta(grower, Y, weights, is_new=trees is None)
         self.label_shares_ = grower.label_shares
         given = {"X": X, "y": y, "metadata": metadata}
@@ -258,7 +265,15 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         return self
 
     def _check_parameters(self) -> None:
+        self.__dict__.pop("_uses_all_rows", None)  # of an earlier fit
         check_forest(self)
+
+    def _check_out_of_bag(self, grower: ForestGrower) -> None:
+        """Note that no tree leaves a row out, as the number of rows tells, and check for it."""
+        if not grower.leaves_rows_out and has_out_of_bag_rows(self):
+            self._uses_all_rows = True
+            check_out_of_bag(self, grower.n_rows)
+            self._check_decoding(self.several_paths_)
 
     def _make_grower(
         self, X: Any, Y: sparse.csr_array, weights: FloatArray | None, is_new: bool
@@ -328,7 +343,8 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     # ------------------------------------------------------------------ out of bag
 
     def _tunes_itself(self) -> bool:
-        return not self.multioutput and has_out_of_bag_rows(self)
+        has_some = has_out_of_bag_rows(self) and not getattr(self, "_uses_all_rows", False)
+        return has_some and not self.multioutput
 
     def _out_of_bag_proba(self) -> Any:
         if not hasattr(self, "_out_of_bag"):
@@ -357,9 +373,11 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         if self._answers.by_node:
             self._tune(truth, weights)
         if self.oob_score:
-            self._score_out_of_bag(truth, weights)
+            self._score_out_of_bag(truth, weights, grower.are_left_out(self.trees_.n_trees))
 
-    def _score_out_of_bag(self, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+    def _score_out_of_bag(
+        self, Y: sparse.csr_array, weights: FloatArray | None, left_out: NDArray[np.bool_]
+    ) -> None:
         answers = self._answers
 
         def tables() -> Iterator[FloatArray]:
@@ -371,7 +389,8 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         chosen = answers.node_sets(answers.decide(tables(), self._rule()))
         wrong = sparse.csr_array(chosen[:, self.nodes_] != Y)
         right = np.diff(wrong.indptr) == 0
-        self.oob_score_ = float(np.average(right, weights=weights))
+        counted = left_out if weights is None else left_out * weights
+        self.oob_score_ = float(np.average(right, weights=counted)) if left_out.any() else np.nan
 
     # ------------------------------------------------------------------ warm start
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
-from palmette._arrays import FloatArray, IntArray, take_rows
+from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows
 from palmette.exceptions import PalmetteError
@@ -32,9 +33,9 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         A tree. By default that of the paths in y; a star if y has names.
     usefulness : float
         From 0 to 1. Posterior probabilities are multiplied by
-        ``1 - usefulness * log2(s) / log2(t)``, where s and t are the numbers of nodes of the
-        subtree and of the tree, since deeper nodes are more informative; 0 changes
-        nothing.
+        ``1 - usefulness * log2(s) / max(log2(s))``, where s is the number of classes at or below
+        the node, and the maximum is over all classes, since deeper nodes are more informative. 1
+        is as published: the class with the largest subtree is never the answer. 0 changes nothing.
     alpha, var_smoothing : float
         As in `palmette.local.MixedNaiveBayes`.
     decoding : str or object of `palmette.decoding`
@@ -67,7 +68,7 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
     --------
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]])
     >>> y = [("animal", "cat"), ("animal", "dog"), ("plant", "oak"), ("plant", "fern")]
-    >>> clf = GlobalNaiveBayesClassifier(var_smoothing=0.1).fit(X, y)
+    >>> clf = GlobalNaiveBayesClassifier(usefulness=0.5, var_smoothing=0.1).fit(X, y)
     >>> clf.predict([[0.0, 0.0], [5.0, 1.0]])
     [('animal', 'cat'), ('plant', 'fern')]
     >>> clf.predict([[0.0, 0.5]])  # a cat or a dog
@@ -106,9 +107,8 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         -------
         self
         """
-        if not 0 <= self.usefulness <= 1:
-            raise PalmetteError(f"usefulness={self.usefulness!r}: expected a number from 0 to 1.")
-        X = self._read_features(X, reset=True)
+        self._check_parameters()
+        X = read_rows(self._read_features(X, reset=True), named=self, dtype=np.float64)
         weights = check_weights(sample_weight, X.shape[0] if hasattr(X, "shape") else len(X))
         codes = self._learn_target(X, y, weights)
         used = used_rows(weights)
@@ -119,13 +119,22 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         places, groups = _nodes_over_classes(self.space_)
         self.bayes_ = classes.over_groups(groups, self.space_.nodes[places])
         sizes = np.bincount(_ancestors(self.space_), minlength=self.space_.n_active)
-        share = np.log2(sizes[places]) / max(np.log2(sizes[0]), 1.0)
-        self.usefulness_ = 1.0 - float(self.usefulness) * share
+        bits = np.log2(sizes[places])
+        most = float(bits.max(initial=0.0)) or 1.0  # on a star all are 0
+        self.usefulness_ = 1.0 - float(self.usefulness) * bits / most
         return self
+
+    def _check_parameters(self) -> None:
+        if not (_is_real(self.usefulness) and 0 <= self.usefulness <= 1):
+            raise PalmetteError(f"usefulness={self.usefulness!r}: expected a number from 0 to 1.")
+        for name in ("alpha", "var_smoothing"):
+            value = getattr(self, name)
+            if not (_is_real(value) and value > 0):
+                raise PalmetteError(f"{name}={value!r}: expected a positive number.")
 
     def _node_scores(self, X: Any) -> FloatArray:
         """Log posterior probabilities of the nodes of ``bayes_``, up to a constant of each row."""
-        return self.bayes_.joint_log_likelihood(X)
+        return self.bayes_.joint_log_likelihood(read_rows(X, named=self, dtype=np.float64))
 
     def _class_proba_of(self, X: Any) -> FloatArray:
         columns = np.searchsorted(self.bayes_.classes_, self.space_.classes)
@@ -134,7 +143,7 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
     def _decide(self, X: Any) -> Any:
         if self.decoding != "auto":
             return super()._decide(X)
-        with np.errstate(divide="ignore"):  # the only child of the root is never the answer
+        with np.errstate(divide="ignore"):  # the largest subtree is never the answer
             factor = np.log(self.usefulness_)
         best = [np.argmax(self._node_scores(part) + factor, axis=1) for part in self._parts(X)]
         return self.bayes_.classes_[np.concatenate(best)]
@@ -156,6 +165,10 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _nodes_over_classes(space: LabelSpace) -> tuple[IntArray, sparse.csr_array]:

@@ -6,22 +6,28 @@ Pattern Analysis and Machine Intelligence 24, 2002: F1, F2, F3, L2, N1, N2 and N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import check_consistent_length, check_random_state
 
-from palmette._arrays import FloatArray, read_rows, take_rows
-from palmette.exceptions import LabelError, PalmetteError
+from palmette._arrays import read_rows, take_rows
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
+from palmette.metrics._complexity_rows import (
+    blocks,
+    check_max_rows,
+    draw_rows,
+    moments,
+    read_problem,
+    require_hierarchy,
+    spanning_tree,
+    standardized,
+)
 
-_BLOCK = 2**21  # numbers of a block of dense columns
 _SHOWN = (("F1", "fisher_ratio"), ("N1", "boundary_share"), ("N3", "neighbor_error"))
 
 
@@ -74,8 +80,8 @@ def fisher_ratio(X: Any, y: Any) -> float:
     >>> fisher_ratio([[0.0], [2.0], [8.0], [10.0]], ["a", "a", "b", "b"])
     32.0
     """
-    rows, codes, _ = _read(X, y)
-    means, variances, _, _ = _moments(rows, codes)
+    rows, codes, _ = read_problem(X, y)
+    means, variances, _, _ = moments(rows, codes)
 
     def ratio(i: int, j: int) -> float:
         apart, spread = (means[i] - means[j]) ** 2, variances[i] + variances[j]
@@ -105,8 +111,8 @@ def range_overlap(X: Any, y: Any) -> float:
     >>> range_overlap([[0.0, 0.0], [4.0, 2.0], [3.0, 0.0], [5.0, 2.0]], ["a", "a", "b", "b"])
     0.2
     """
-    rows, codes, _ = _read(X, y)
-    _, _, low, high = _moments(rows, codes)
+    rows, codes, _ = read_problem(X, y)
+    _, _, low, high = moments(rows, codes)
 
     def volume(i: int, j: int) -> float:
         shared = np.minimum(high[i], high[j]) - np.maximum(low[i], low[j])
@@ -135,11 +141,11 @@ def feature_efficiency(X: Any, y: Any) -> float:
     >>> feature_efficiency([[0.0], [4.0], [3.0], [5.0]], ["a", "a", "b", "b"])
     0.5
     """
-    rows, codes, n_classes = _read(X, y)
-    _, _, low, high = _moments(rows, codes)
+    rows, codes, n_classes = read_problem(X, y)
+    _, _, low, high = moments(rows, codes)
     sizes = np.bincount(codes)
     best: dict[tuple[int, int], float] = {}
-    for columns, block in _blocks(rows):
+    for columns, block in blocks(rows):
         for i, j in combinations(range(n_classes), 2):
             from_, to = np.maximum(low[i], low[j])[columns], np.minimum(high[i], high[j])[columns]
             of_pair = block[(codes == i) | (codes == j)]
@@ -159,8 +165,13 @@ def linear_error(X: Any, y: Any) -> float:
     Returns
     -------
     float
-        Share of the rows that `LinearSVC`, on standardized columns, puts on the wrong side; zero
-        where a hyperplane separates the classes widely.
+        Share of the rows that `LinearSVC` puts on the wrong side; zero where a hyperplane separates
+        the classes widely.
+
+    Notes
+    -----
+    Dense columns are standardized and sparse rows are not, so that the two forms of the same rows
+    differ. Scale the columns of sparse rows before, `MaxAbsScaler` for instance.
 
     Examples
     --------
@@ -172,8 +183,8 @@ def linear_error(X: Any, y: Any) -> float:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
-    rows, codes, _ = _read(X, y)
-    scaled = _standardized(rows)
+    rows, codes, _ = read_problem(X, y)
+    scaled = standardized(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a few rows more or less
         model = LinearSVC(random_state=0).fit(scaled, codes)
@@ -197,7 +208,8 @@ def boundary_share(X: Any, y: Any) -> float:
 
     Notes
     -----
-    Dense columns are standardized. Distances are computed row by row, so that memory grows with
+    Dense columns are standardized and sparse rows are not, so that the two forms of the same rows
+    differ. Distances are computed row by row, so that memory grows with
     the rows and time with their square. Of equal distances the first row counts.
 
     Examples
@@ -205,8 +217,8 @@ def boundary_share(X: Any, y: Any) -> float:
     >>> boundary_share([[0.0], [1.0], [2.0], [4.0], [5.0]], ["a", "a", "a", "b", "b"])
     0.4
     """
-    rows, codes, _ = _read(X, y)
-    first, second = _spanning_tree(_standardized(rows))
+    rows, codes, _ = read_problem(X, y)
+    first, second = spanning_tree(standardized(rows))
     crossing = codes[first] != codes[second]
     touched = np.zeros(len(codes), dtype=bool)
     touched[first[crossing]] = touched[second[crossing]] = True
@@ -225,7 +237,12 @@ def distance_ratio(X: Any, y: Any) -> float:
     float
         Sum of the distances of all rows to the nearest row of their class, divided by the sum of
         those to the nearest row of another class; the smaller, the easier. Rows whose class has no
-        other row are left out. Dense columns are standardized.
+        other row are left out.
+
+    Notes
+    -----
+    Dense columns are standardized and sparse rows are not, so that the two forms of the same rows
+    differ.
 
     Examples
     --------
@@ -234,8 +251,8 @@ def distance_ratio(X: Any, y: Any) -> float:
     """
     from sklearn.neighbors import NearestNeighbors
 
-    rows, codes, n_classes = _read(X, y)
-    scaled = _standardized(rows)
+    rows, codes, n_classes = read_problem(X, y)
+    scaled = standardized(rows)
     same = other = 0.0
     for code in range(n_classes):
         own, others = (take_rows(scaled, np.flatnonzero(each)) for each in _sides(codes == code))
@@ -257,7 +274,12 @@ def neighbor_error(X: Any, y: Any) -> float:
     Returns
     -------
     float
-        From 0 to 1; the smaller, the easier. Dense columns are standardized.
+        From 0 to 1; the smaller, the easier.
+
+    Notes
+    -----
+    Dense columns are standardized and sparse rows are not, so that the two forms of the same rows
+    differ.
 
     Examples
     --------
@@ -266,8 +288,8 @@ def neighbor_error(X: Any, y: Any) -> float:
     """
     from sklearn.neighbors import NearestNeighbors
 
-    rows, codes, _ = _read(X, y)
-    nearest = NearestNeighbors(n_neighbors=1).fit(_standardized(rows)).kneighbors()[1][:, 0]
+    rows, codes, _ = read_problem(X, y)
+    nearest = NearestNeighbors(n_neighbors=1).fit(standardized(rows)).kneighbors()[1][:, 0]
     return float(np.mean(codes[nearest] != codes))
 
 
@@ -292,15 +314,19 @@ def problem_complexity(
     -------
     ProblemComplexity
 
+    Notes
+    -----
+    L2, N1, N2 and N3 of sparse rows are those of rows that are not scaled; F1, F2 and F3 do not
+    depend on the scale.
+
     Examples
     --------
     >>> print(problem_complexity([[0.0], [2.0], [8.0], [10.0]], ["a", "a", "b", "b"]))
     F1 32, N1 0.5, N3 0
     """
-    rows, codes, _ = _read(X, y)
-    if max_rows is not None and max_rows < 2:
-        raise PalmetteError(f"max_rows={max_rows!r}: expected 2 or more, or None for all rows.")
-    drawn = _drawn(codes, max_rows, check_random_state(random_state))
+    rows, codes, _ = read_problem(X, y)
+    check_max_rows(max_rows)
+    drawn = draw_rows(codes, max_rows, check_random_state(random_state))
     rows, codes = take_rows(rows, drawn), codes[drawn]
     measures = (
         fisher_ratio,
@@ -315,7 +341,13 @@ def problem_complexity(
 
 
 def node_complexity(
-    X: Any, y: Any, tree: Hierarchy, *, max_rows: int | None = 2000, random_state: Any = 0
+    X: Any,
+    y: Any,
+    tree: Hierarchy | None = None,
+    *,
+    hierarchy: Hierarchy | None = None,
+    max_rows: int | None = 2000,
+    random_state: Any = 0,
 ) -> dict[int, ProblemComplexity]:
     """Return how hard it is to separate the children of every node.
 
@@ -325,7 +357,9 @@ def node_complexity(
     y : labels of n_samples rows
         One per row, nodes of the tree.
     tree : Hierarchy
-        A tree, given or learned.
+        A tree, given or learned: of a learner, its ``hierarchy_``.
+    hierarchy : Hierarchy
+        Another name of `tree`, that of other functions.
     max_rows, random_state : as in `problem_complexity`
         For every node.
 
@@ -347,7 +381,8 @@ def node_complexity(
     │  └─ b
     └─ c
     """
-    tree.require_tree("node_complexity")
+    tree = require_hierarchy(tree, hierarchy)
+    check_max_rows(max_rows)
     rows = read_rows(X, named="node_complexity", dtype=np.float64)
     labels = NodeLabels.encode(y, tree).terminals
     check_consistent_length(rows, labels)
@@ -373,97 +408,9 @@ def node_complexity(
 # ---------------------------------------------------------------------- helpers
 
 
-def _read(X: Any, y: Any) -> tuple[Any, NDArray[np.intp], int]:
-    """Check rows and classes; return the rows, codes of the classes and their number."""
-    rows = read_rows(X, named="the complexity of a problem", dtype=np.float64)
-    check_consistent_length(rows, y)
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise LabelError(
-            f"y has {labels.ndim} dimensions: expected one class per row. For paths and label sets "
-            "measure one node or label at a time, or use node_complexity."
-        )
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise LabelError(f"y has one class only, {classes[0]!r}: expected two classes or more.")
-    return rows, codes, len(classes)
-
-
 def _over_pairs(measure: Any, n_classes: int) -> float:
     return float(np.mean([measure(i, j) for i, j in combinations(range(n_classes), 2)]))
 
 
-def _blocks(rows: Any) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield slices of columns, and these columns as dense arrays."""
-    columns = rows.tocsc() if sparse.issparse(rows) else rows
-    width = max(1, _BLOCK // max(1, rows.shape[0]))
-    for start in range(0, rows.shape[1], width):
-        part = slice(start, start + width)
-        block = columns[:, part]
-        yield part, block.toarray() if sparse.issparse(block) else block
-
-
-def _moments(rows: Any, codes: NDArray[np.intp]) -> tuple[FloatArray, ...]:
-    """Return means, variances, minima and maxima, each of shape (n_classes, n_features)."""
-    n_classes = int(codes.max()) + 1
-    found = np.empty((4, n_classes, rows.shape[1]))
-    for columns, block in _blocks(rows):
-        for code in range(n_classes):
-            # every column adjacent in memory, so that numpy adds it alike in any block
-            own = np.ascontiguousarray(block[codes == code].T)
-            found[:, code, columns] = own.mean(axis=1), own.var(axis=1), own.min(1), own.max(1)
-    return found[0], found[1], found[2], found[3]
-
-
-def _standardized(rows: Any) -> Any:
-    """Return dense columns with mean zero and variance one; sparse rows as they are."""
-    if sparse.issparse(rows):
-        return rows
-    from sklearn.preprocessing import StandardScaler
-
-    return StandardScaler().fit_transform(rows)
-
-
 def _sides(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return mask, ~mask
-
-
-def _spanning_tree(rows: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the ends of the edges of a minimum spanning tree, by Prim's algorithm.
-
-    It needs the distances from one row at a time: n passes over the rows, and no n x n array.
-    """
-    n = rows.shape[0]
-    lengths = _squared_lengths(rows)
-    nearest = np.zeros(n, dtype=np.intp)  # row of the tree that each row outside is nearest to
-    best = np.full(n, np.inf)
-    outside = np.ones(n, dtype=bool)
-    edges = np.empty((n - 1, 2), dtype=np.intp)
-    last = 0
-    for step in range(n - 1):
-        outside[last] = False
-        row = rows[[last]].toarray().ravel() if sparse.issparse(rows) else rows[last]
-        distances = np.maximum(lengths - 2.0 * np.asarray(rows @ row) + lengths[last], 0.0)
-        closer = distances < best
-        nearest[closer], best[closer] = last, distances[closer]
-        last = int(np.argmin(np.where(outside, best, np.inf)))
-        edges[step] = nearest[last], last
-    return edges[:, 0], edges[:, 1]
-
-
-def _squared_lengths(rows: Any) -> FloatArray:
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
-
-
-def _drawn(codes: NDArray[np.intp], max_rows: int | None, rng: Any) -> NDArray[np.intp]:
-    """Return the rows that are measured, ascending."""
-    n = len(codes)
-    if max_rows is None or n <= max_rows:
-        return np.arange(n)
-    parts = []
-    for code in range(int(codes.max()) + 1):
-        own = np.flatnonzero(codes == code)
-        wanted = min(len(own), max(2, round(len(own) * max_rows / n)))
-        parts.append(rng.choice(own, wanted, replace=False))
-    return np.sort(np.concatenate(parts))

@@ -8,6 +8,7 @@ sum of the squared lengths of the sums of centred rows of all nodes, which needs
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from scipy import sparse
 from sklearn.utils import check_consistent_length
 
 from palmette._arrays import FloatArray, IntArray, row_chunks
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
 
 
@@ -58,8 +60,10 @@ def hsic(K: Any, L: Any) -> float:
     return float(np.einsum("ij,ji->", centred, second)) / (n - 1) ** 2
 
 
-def tree_covariance(tree: Hierarchy, classes: Any = None) -> FloatArray:
-    """Covariance of the classes of a tree: number of edges that two paths from the root share.
+def tree_covariance(
+    tree: Hierarchy, classes: Any = None, *, lengths: Mapping[Any, float] | None = None
+) -> FloatArray:
+    """Covariance of the classes of a tree: length that two paths from the root have in common.
 
     Parameters
     ----------
@@ -67,13 +71,15 @@ def tree_covariance(tree: Hierarchy, classes: Any = None) -> FloatArray:
         A tree.
     classes : array-like of names or paths, optional
         By default the leaves.
+    lengths : mapping of names or paths to positive numbers, optional
+        Length of the edge above a node; 1 for nodes that are not in it.
 
     Returns
     -------
     array of shape (n_classes, n_classes)
-        The depth of the lowest common ancestor of two classes, and of a class itself. Definition 1
-        of the paper on MF-Tree, with edges of length 1; positive definite if no class is above
-        another.
+        The distance of the lowest common ancestor of two classes from the root, and that of a class
+        itself: Definition 1 of the paper on MF-Tree. Without `lengths` these are depths. Positive
+        definite if no class is above another.
 
     References
     ----------
@@ -87,15 +93,45 @@ def tree_covariance(tree: Hierarchy, classes: Any = None) -> FloatArray:
     array([[2., 1., 0.],
            [1., 2., 0.],
            [0., 0., 1.]])
+    >>> tree_covariance(tree, lengths={"p": 3.0, "c": 0.5})
+    array([[4. , 3. , 0. ],
+           [3. , 4. , 0. ],
+           [0. , 0. , 0.5]])
     """
     tree.require_tree("tree_covariance")
-    return covariance_of(tree, tree.leaves if classes is None else tree.index(list(classes)))
+    nodes = tree.leaves if classes is None else tree.index(list(classes))
+    return covariance_of(tree, nodes, _edge_lengths(tree, lengths or {}))
 
 
-def covariance_of(tree: Hierarchy, nodes: IntArray) -> FloatArray:
-    """Return the covariance of some nodes of a tree; see `tree_covariance`."""
+def covariance_of(
+    tree: Hierarchy, nodes: IntArray, lengths: FloatArray | None = None
+) -> FloatArray:
+    """Return the covariance of some nodes of a tree; see `tree_covariance`.
+
+    Parameters
+    ----------
+    tree : Hierarchy
+    nodes : int array of shape (n_classes,)
+    lengths : array of shape (n_nodes - 1,), optional
+        Of the edges above all nodes but the root.
+    """
     above = sparse.csr_array(tree.closure[nodes][:, 1:]).astype(np.float64)
-    return np.asarray((above @ above.T).toarray())
+    longer = above if lengths is None else above * lengths
+    return np.asarray((sparse.csr_array(longer) @ above.T).toarray())
+
+
+def _edge_lengths(tree: Hierarchy, lengths: Mapping[Any, float]) -> FloatArray:
+    found = np.ones(tree.n_nodes)
+    for name, length in lengths.items():
+        node = int(tree.index(name))
+        if node == 0:
+            raise PalmetteError(
+                f"lengths has {name!r}, the root, which has no edge above it: expected other nodes."
+            )
+        if not 0 < length < np.inf:
+            raise PalmetteError(f"lengths[{name!r}] is {length!r}: expected a positive number.")
+        found[node] = length
+    return found[1:]
 
 
 def tree_hsic(X: Any, y: Any, tree: Hierarchy, *, relative: bool = False) -> float:
@@ -105,7 +141,10 @@ def tree_hsic(X: Any, y: Any, tree: Hierarchy, *, relative: bool = False) -> flo
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
     y : labels of n_samples rows
-        One per row, nodes of the tree.
+        Nodes of the tree. With label sets, or a 0/1 matrix, a row with several labels counts for
+        each of them, as in the learners of trees, and rows without labels are left out. Columns
+        without names are the leaves that are called 0, 1, ... as in a tree that was learned from
+        the matrix, or else the leaves in the order of the tree.
     tree : Hierarchy
         A tree.
     relative : bool
@@ -132,7 +171,7 @@ def tree_hsic(X: Any, y: Any, tree: Hierarchy, *, relative: bool = False) -> flo
     (7.028, 3.028)
     """
     tree.require_tree("tree_hsic")
-    classes, sums, sizes = _class_sums(X, y, tree)
+    classes, sums, sizes = _class_sums(X, _labels_in(tree, y))
     below = sparse.csr_array(tree.closure[classes].T).astype(np.float64)[1:]
     below = below[np.flatnonzero(np.diff(below.indptr))]
     total = _squared_sums(below, sums, sizes)
@@ -168,10 +207,13 @@ def factorization_loss(X: Any, y: Any, tree: Hierarchy, *, edge: float) -> float
     >>> round(factorization_loss(X, y, good, edge=0.2), 3)
     10.1
     """
-    classes, _, sizes = _class_sums(X, y, tree)
+    tree.require_tree("factorization_loss")
+    labels = _labels_in(tree, y)
+    classes, _, sizes = _class_sums(X, labels)
     class_regularizer(edge * covariance_of(tree, classes), sizes)
     n = sizes.sum()
-    return float(_spread(X) - edge * (n - 1) ** 2 * tree_hsic(X, y, tree))
+    times = np.diff(labels.specific.indptr).astype(np.float64)
+    return float(_spread(X, times) - edge * (n - 1) ** 2 * tree_hsic(X, y, tree))
 
 
 def class_regularizer(covariance: Any, sizes: Any) -> FloatArray:
@@ -216,15 +258,40 @@ def class_regularizer(covariance: Any, sizes: Any) -> FloatArray:
 # ---------------------------------------------------------------------- sums of rows
 
 
-def _class_sums(X: Any, y: Any, tree: Hierarchy) -> tuple[IntArray, Any, FloatArray]:
+def _labels_in(tree: Hierarchy, y: Any) -> NodeLabels:
+    """Encode labels: of a tree that was learned from them by their names, else as in all metrics.
+
+    A hierarchy that was learned over label sets or over the columns of a matrix has these as its
+    leaves, in an order of its own.
+    """
+    try:
+        labels = NodeLabels.encode(y, flat=True)
+    except LabelError:
+        return NodeLabels.encode(y, tree)
+    leaves = {tree.names[leaf]: leaf for leaf in tree.leaves.tolist()}
+    names = labels.hierarchy.names.tolist()[1:]
+    if labels.hierarchy.max_depth > 1 or not all(name in leaves for name in names):
+        return NodeLabels.encode(y, tree)
+    nodes = np.array([0, *(leaves[name] for name in names)], dtype=np.int32)
+    given = node_csr(nodes[labels.given.indices], labels.given.indptr, tree.n_nodes)
+    return NodeLabels(tree, given, labels.form)
+
+
+def _class_sums(X: Any, labels: NodeLabels) -> tuple[IntArray, Any, FloatArray]:
     """Return the nodes of the classes, sums of their centred rows, and their sizes."""
     rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    labels = NodeLabels.encode(y, tree).terminals
-    check_consistent_length(rows, labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    n = len(codes)
+    check_consistent_length(rows, labels.given)
+    pairs = labels.specific
+    n = pairs.shape[0]
+    classes, codes = np.unique(pairs.indices, return_inverse=True)
+    if pairs.nnz < 2:
+        raise LabelError(
+            f"{pairs.nnz} labels in {n} rows: expected two labels or more, of the same or of "
+            "different rows."
+        )
+    owners = np.repeat(np.arange(n), np.diff(pairs.indptr))
     member = sparse.csr_array(
-        (np.ones(n), (codes, np.arange(n))), shape=(len(classes), n), dtype=np.float64
+        (np.ones(len(codes)), (codes, owners)), shape=(len(classes), n), dtype=np.float64
     )
     sizes = np.bincount(codes).astype(np.float64)
     if not sparse.issparse(rows):
@@ -245,13 +312,17 @@ def _squared_sums(below: sparse.csr_array, sums: Any, sizes: FloatArray) -> floa
     return total
 
 
-def _spread(X: Any) -> float:
-    """Return the sum of the squared lengths of centred rows."""
+def _spread(X: Any, times: FloatArray) -> float:
+    """Return the sum of the squared lengths of centred rows, which count several times."""
+    n = times.sum()
     if not sparse.issparse(X):
         rows = np.asarray(X, dtype=np.float64)
-        return float(((rows - rows.mean(axis=0)) ** 2).sum())
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    return float(X.multiply(X).sum() - X.shape[0] * (mean @ mean))
+        rows = rows - times @ rows / n
+        return float(times @ np.einsum("ij,ij->i", rows, rows))
+    rows = sparse.csr_array(X)
+    mean = np.asarray(times @ rows / n).ravel()
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return float(times @ squares - n * (mean @ mean))
 
 
 def _centred_square(covariance: NDArray[np.float64], sizes: FloatArray) -> float:

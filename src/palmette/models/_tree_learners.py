@@ -23,7 +23,7 @@ class TreeLearner:
     scale : bool
         Whether numbers should be standardized before it.
     label_sets : bool
-        Whether it learns from the label sets of rows instead of their features.
+        Whether it learns from the labels of rows only, not from their features.
     aliases : tuple of str
         Other names that papers use.
     """
@@ -79,7 +79,13 @@ _LEARNERS = {
         TreeLearner(
             "margin", "class_tree", "MarginTree", "dendrogram of the margins between classes"
         ),
-        TreeLearner("mf-tree", "class_tree", "MFTree", "spectral splits, for thousands of classes"),
+        TreeLearner(
+            "mf-tree",
+            "class_tree",
+            "MFTree",
+            "spectral splits, for thousands of classes",
+            aliases=("mf",),
+        ),
         TreeLearner(
             "nmf", "class_tree", "NMFTree", "non-negative factors of the class means", scale=False
         ),

@@ -33,6 +33,7 @@ from palmette.multilabel._members import (
 from palmette.multilabel._trees import forest_proba, is_forest
 
 _NEIGHBOURS = 5  # of ADASYN and SMOTE, as published
+_HALF_IS_ENOUGH = float(np.nextafter(0.5, 0.0))  # a threshold that one half exceeds
 _BALANCES = ("none", "cost", "down", "adasyn")
 _PAPER = (
     "Z. A. Daniels, D. N. Metaxas, Addressing Imbalance in Multi-Label Classification Using "
@@ -102,8 +103,8 @@ class BinaryRelevance(MultilabelClassifier):
     -----
     X is validated once for all labels. It is made dense for estimators without sparse support.
 
-    A label with a score of exactly one half is not predicted. In MULAN it is, which
-    ``decoding=np.nextafter(0.5, 0.0)`` repeats.
+    A label with a score of exactly one half is not predicted. In MULAN, and by its preset, it is:
+    ``decoding=np.nextafter(0.5, 0.0)``.
 
     Examples
     --------
@@ -147,7 +148,11 @@ class BinaryRelevance(MultilabelClassifier):
             {"estimator": _forest(), "balance": "adasyn"},
             _PAPER,
         ),
-        "mulan": Preset("J48's trees, as in MULAN", {"estimator": j48()}, MULAN),
+        "mulan": Preset(
+            "J48's trees, and labels with a score of one half, as in MULAN",
+            {"estimator": j48(), "decoding": _HALF_IS_ENOUGH},
+            MULAN,
+        ),
         "hist-gradient-boosting": Preset(
             "gradient boosting of histogram trees; for rare labels in ThresholdedMultilabel",
             {"estimator": HistGradientBoostingClassifier()},

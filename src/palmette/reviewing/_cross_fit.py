@@ -153,8 +153,8 @@ class HeldOut:
         """Return the places in `labels` of nodes of a model; -1 for those that are not there."""
         h = self.model.hierarchy_
         if self.model.learnt_:  # every fold has learned a tree of its own, over the same names
-            ours = {h.path(node)[-1]: node for node in self.labels.tolist()}
-            nodes = np.array([ours.get(model.hierarchy_.path(n)[-1], -1) for n in nodes.tolist()])
+            ours = {h.names[node]: node for node in self.labels.tolist()}
+            nodes = np.array([ours.get(model.hierarchy_.names[n], -1) for n in nodes.tolist()])
         places = np.searchsorted(self.labels, nodes).clip(max=len(self.labels) - 1)
         return np.where(self.labels[places] == nodes, places, -1)
 

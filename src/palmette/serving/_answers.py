@@ -16,8 +16,8 @@ from palmette.table.answers import (
     PathAnswers,
     best_labels,
     gives_node_proba,
+    label_sets,
     node_proba,
-    node_sets,
     nodes_of,
 )
 
@@ -181,7 +181,7 @@ class Answerer:
         estimator, h = self.model.estimator_, self.hierarchy
         if not self.model.several_paths_:
             return [[n] if n > 0 else [] for n in nodes_of(estimator, X, h).tolist()]
-        sets = node_sets(estimator, X, h)
+        sets = label_sets(estimator, X, h, self.model.learnt_)
         return [r[r > 0].tolist() for r in np.split(sets.indices, sets.indptr[1:-1])]
 
     def _row(self, table: _Table, i: int, question: Question) -> dict[str, Any]:

@@ -140,11 +140,12 @@ def _reason_against(name: str, situation: Situation) -> str | None:
         return f"only for tables of numbers: there are {situation.n_features:,} sparse features"
     if situation.learner is not None and name in ("mf-tree", "adaboost-bhc", "flat-naive-bayes"):
         return "the hierarchy is learned by another method"
-    if situation.one_level and situation.learner is None and name in _ONE_LEVEL:
+    one_level = situation.one_level and situation.learner is None
+    if one_level and name in _ONE_LEVEL:
         return "the hierarchy has one level: the same as flat"
-    if situation.one_level and name == "label-tree-closed":
+    if one_level and name == "label-tree-closed":
         return "the hierarchy has one level: the same as label-tree"
-    if situation.one_level and situation.learner is None and name == "local-per-parent-forest":
+    if one_level and name == "local-per-parent-forest":
         return "the hierarchy has one level: the same as flat-forest"
     return None
 

@@ -30,6 +30,7 @@ from palmette.table._schema import Unread
 from palmette.table._tournament import Fallback, Tournament
 from palmette.table.answers import gives_node_proba
 
+_TOLD = r".* needs a tree, but \w+ has learned a DAG"  # a warning of a fit that is shown
 _HELD_OUT = 3_000  # maximum number of rows that calibrate a model of the tournament
 
 
@@ -74,6 +75,7 @@ def _fit(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            warnings.filterwarnings("always", message=_TOLD)
             if not n_passes:
                 return fit_balanced(estimator, X, y, class_weight)
             from palmette.local import fit_in_passes
@@ -179,7 +181,7 @@ def _final_fit(
     if wrapping.calibrate is None:
         exponent = _known_exponent(name, race, tournament)
         estimator = sharpen(estimator, race.settings_of(name), exponent)
-    wrapped = wrapping.around(estimator, race.seed)
+    wrapped = wrapping.around(estimator, race.seed, problem.several_paths)
     if problem.groups is None or wrapping.calibrate is None or wrapping.coverage is not None:
         return _fit(wrapped, X, y, name, race.class_weight), vectorizer
     cv, wrapped.cv = wrapped.cv, race.folds(rows, wrapped.cv)  # equal inputs stay together
@@ -239,7 +241,7 @@ def _fit_rest(
         n_passes = 0
         if in_place and find_model(race.base(name)).in_passes:
             n_passes = estimator.estimator.max_iter
-        wrapped = wrapping.around(estimator, race.seed)
+        wrapped = wrapping.around(estimator, race.seed, problem.several_paths)
         fitted = _fit(wrapped, X, y, name, race.class_weight, n_passes, race.seed)
         del X
     if in_place and "scratch" in fitted.get_params(deep=False):

@@ -286,11 +286,11 @@ class Race:
 
         problem = self.problem
         truth = [problem.truth[i] for i in fold.test.tolist()]
-        if problem.several_paths:
+        if problem.learner is not None:
+            predicted: list[Any] = problem.paths_of(estimator.predict(fold.X_test))
+        elif problem.several_paths:
             sets = node_sets(estimator, fold.X_test, problem.hierarchy)
-            predicted: list[Any] = write_sets(sets, problem.hierarchy)
-        elif problem.learner is not None:
-            predicted = [problem.path_of[str(each)] for each in estimator.predict(fold.X_test)]
+            predicted = write_sets(sets, problem.hierarchy)
         else:
             nodes = nodes_of(estimator, fold.X_test, problem.hierarchy)
             predicted = write_nodes(nodes, problem.hierarchy)
@@ -365,8 +365,13 @@ class Wrapping:
         fits = 1.2 + (_CALIBRATION_FOLDS if self.calibrate else 1.0)
         return fits * 2 if self.coverage else fits
 
-    def around(self, estimator: Any, seed: int) -> Any:
-        """Wrap an unfitted estimator."""
+    def around(self, estimator: Any, seed: int, several: bool = False) -> Any:
+        """Wrap an unfitted estimator.
+
+        If rows have several labels, the wrapper learns the hierarchy that the estimator would
+        learn, as it reads the labels first.
+        """
+        plain = estimator
         if self.calibrate is not None:
             from palmette.calibration import CalibratedHierarchicalClassifier
 
@@ -379,4 +384,8 @@ class Wrapping:
             estimator = ConformalHierarchicalClassifier(
                 estimator, coverage=self.coverage, random_state=seed
             )
+        learner = plain.get_params(deep=False).get("hierarchy")
+        if several and estimator is not plain and hasattr(learner, "fit"):
+            plain.set_params(hierarchy=None)
+            estimator.set_params(hierarchy=learner)
         return estimator

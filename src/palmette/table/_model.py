@@ -32,8 +32,8 @@ from palmette.table.answers import (
     PathAnswers,
     best_labels,
     gives_node_proba,
+    label_sets,
     node_proba,
-    node_sets,
     nodes_of,
     write_nodes,
     write_sets,
@@ -220,11 +220,13 @@ def fit_table(
         target=problem.target,
         hierarchy=final.hierarchy,
         learner=problem.learner,
-        several_paths=problem.several_paths,
+        several_paths=problem.several_paths or not final.hierarchy.is_tree,
         summary=summary,
     )
     rows = problem.class_rows()  # none of labels that only the thesaurus has
-    summary["class_rows"] = [rows[path[-1] if fitted.learnt_ else path] for path in fitted.classes_]
+    labels = [path[-1] if fitted.learnt_ and isinstance(path, tuple) else path
+              for path in fitted.classes_]  # fmt: skip
+    summary["class_rows"] = [rows[label] for label in labels]
     return fitted
 
 
@@ -438,10 +440,14 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(flags, dtype=bool)
 
     def _canonical(self, rows: list[Any]) -> list[Any]:
-        if self.learnt_ and not self.target_.several:
-            rows = [(self.target_.write(row),) for row in rows]
-        elif self.several_paths_ and not self.target_.several:
+        if self.several_paths_ and not self.target_.several:
             rows = [[row] for row in rows]
+        if self.learnt_:
+            write = self.target_.write
+            rows = [
+                [(write(path),) for path in row] if self.several_paths_ else (write(row),)
+                for row in rows
+            ]
         labels = canonical_labels(rows, self.hierarchy_, self.several_paths_)
         return [set(row) for row in labels] if self.several_paths_ else labels
 
@@ -522,8 +528,8 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _predictions(self) -> _OnePath | _SeveralPaths:
-        kind = _SeveralPaths if self.several_paths_ else _OnePath
-        return kind(self.estimator_, self.hierarchy_, self.classes_)
+        parts = self.estimator_, self.hierarchy_, self.classes_
+        return _SeveralPaths(*parts, self.learnt_) if self.several_paths_ else _OnePath(*parts)
 
     def label_text(self, path: Any) -> str:
         """Write a path as in the table; only the label in a learned hierarchy or a thesaurus."""
@@ -558,9 +564,11 @@ class _SeveralPaths(NamedTuple):
     estimator: Any
     hierarchy: Hierarchy
     classes: NDArray[np.object_]
+    learnt: bool
 
     def paths(self, X: Any) -> list[Any]:
-        return write_sets(node_sets(self.estimator, X, self.hierarchy), self.hierarchy)
+        sets = label_sets(self.estimator, X, self.hierarchy, self.learnt)
+        return write_sets(sets, self.hierarchy)
 
     def class_proba(self, X: Any) -> FloatArray:
         full = node_proba(self.estimator, X, self.hierarchy)

@@ -16,7 +16,13 @@ from palmette.table._reading import CHUNK_ROWS, read_parts, seems_headerless
 from palmette.table._schema import Unread
 from palmette.table._sources import TableSource
 from palmette.table._workers import map_in_order
-from palmette.table.answers import PathAnswers, best_labels, gives_node_proba, node_proba, node_sets
+from palmette.table.answers import (
+    PathAnswers,
+    best_labels,
+    gives_node_proba,
+    label_sets,
+    node_proba,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -300,7 +306,7 @@ class _SeveralAnswers:
 
     def __call__(self, X: Any) -> dict[str, Any]:
         model, h = self._model, self._model.hierarchy_
-        sets = node_sets(model.estimator_, X, h)
+        sets = label_sets(model.estimator_, X, h, model.learnt_)
         rows = [r[r > 0] for r in np.split(sets.indices, sets.indptr[1:-1])]
         found: dict[str, Any] = {"prediction": self._joined(rows)}
         if not self._has_proba:

@@ -51,7 +51,8 @@ class TableProblem:
     learner : estimator or None
         Learner of a hierarchy, if one is to be learned.
     y : list of n_samples labels
-        Labels for classifiers: paths, sets of paths, or, with a learner, plain labels.
+        Labels for classifiers: paths, sets of paths, or, with a learner, plain labels or sets of
+        them.
     truth : list of n_samples paths, or sets of paths
         Labels of `hierarchy`.
     path_of : dict of str to path
@@ -98,6 +99,18 @@ class TableProblem:
         if rows is not None:
             frame, y = take_rows(frame, rows), [y[i] for i in rows.tolist()]
         return (frame, y) if self.label_rows is None else self.label_rows.add(frame, y)
+
+    def paths_of(self, labels: Any) -> list[Any]:
+        """Return the paths that plain labels, or sets of them, stand for.
+
+        Parameters
+        ----------
+        labels : labels of n_samples rows
+            As a classifier that has learned a hierarchy predicts them.
+        """
+        if self.several_paths:
+            return [{self.path_of[str(each)] for each in row} for row in labels]
+        return [self.path_of[str(each)] for each in labels]
 
     @property
     def n_all(self) -> int:
@@ -246,21 +259,12 @@ def read_problem(
     several = form.several or not found.is_tree
     y: list[Any]
     path_of: dict[str, Any] = {}
-    if several and learner is not None:
-        raise PalmetteError(
-            "rows have several labels, but a hierarchy is learned from one label per row. "
-            "Pass a hierarchy instead of a learner."
-        )
     truth = labels.truth(found, several)
-    if several:
-        form.settle((label for row in truth for label in row), labels.known, found)
-        y = truth
-    else:
-        form.settle(truth, labels.known, found)
-        y = truth
-        if learner is not None:
-            y = plain_labels(labels.paths, form.write)
-            path_of = dict(zip(y, truth, strict=True))
+    listed = (label for row in truth for label in row) if several else truth
+    form.settle(listed, labels.known, found)
+    y = truth
+    if learner is not None:
+        y, path_of = plain_labels(labels.paths, form.write, found, several)
     _require_classes(truth, several, form)
     unread = Unread()
     cast = schema.cast(frame, lines=lines, unread=unread)
@@ -372,15 +376,9 @@ def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hiera
     word, _, method = os.fspath(hierarchy).partition(":")
     if word != LEARN:
         return Hierarchy.read(hierarchy), None
-    from palmette.models import find_tree_learner, make_tree_learner
+    from palmette.models import make_tree_learner
 
-    spec = find_tree_learner(method or _DEFAULT_LEARNER)
-    if spec.label_sets or spec.name == "relaxed":
-        raise PalmetteError(
-            f"{spec.name} does not learn a tree over single labels: expected another method, such "
-            "as learn:bhc or learn:mf-tree."
-        )
-    return None, make_tree_learner(spec.name, seed, n_jobs)
+    return None, make_tree_learner(method or _DEFAULT_LEARNER, seed, n_jobs)
 
 
 def _check_drop(drop: Sequence[str], columns: list[str], target: list[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -180,22 +179,38 @@ def canonical_labels(
     return [label_of(path, i) for i, path in enumerate(rows)]
 
 
-def plain_labels(rows: Rows, write: Any) -> list[str]:
+def plain_labels(
+    rows: Rows, write: Callable[[Path], str], hierarchy: Hierarchy, several: bool
+) -> tuple[list[Any], dict[str, Any]]:
     """Write paths as plain labels, for a hierarchy that is learned over them.
 
     Parameters
     ----------
-    rows : sequence of n_samples paths
+    rows : sequence of n_samples paths, or lists of paths
     write : callable
         Converts a path to a string.
+    hierarchy : Hierarchy
+        That of the paths.
+    several : bool
+        Whether rows are lists of paths.
+
+    Returns
+    -------
+    labels : list of n_samples strings, or sets of strings
+    path_of : dict of str to path
+        The label of `hierarchy` that each of them stands for.
     """
-    labels = {path: write(path) for path in dict.fromkeys(rows)}
-    counts = Counter(labels.values())
-    if len(counts) < 2:
+    paths = list(dict.fromkeys(path for row in rows for path in (row if several else [row])))
+    labels = {path: write(path) for path in paths}
+    n_labels = len(set(labels.values()))
+    if n_labels < 2:
         raise PalmetteError(
-            f"the target has {len(counts)} label: expected at least two to learn a hierarchy."
+            f"the target has {n_labels} label: expected at least two to learn a hierarchy."
         )
-    return [labels[path] for path in rows]
+    path_of = dict(zip(labels.values(), canonical_labels(paths, hierarchy, False), strict=True))
+    if several:
+        return [{labels[path] for path in row} for row in rows], path_of
+    return [labels[path] for path in rows], path_of
 
 
 def _unknown(path: Path, place: str, hierarchy: Hierarchy) -> str:

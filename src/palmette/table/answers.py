@@ -17,17 +17,35 @@ from palmette.base._adapters import (
     nodes_of,
 )
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 
 __all__ = [
     "PathAnswers",
     "best_labels",
     "gives_node_proba",
+    "label_sets",
     "node_proba",
     "node_sets",
     "nodes_of",
     "write_nodes",
     "write_sets",
 ]
+
+
+def label_sets(estimator: Any, X: Any, hierarchy: Hierarchy, learnt: bool) -> sparse.csr_array:
+    """Predict the labels of rows that have several: bool, (n_samples, n_nodes).
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : rows
+    hierarchy : Hierarchy
+    learnt : bool
+        Whether the hierarchy was learned: its groups are not labels.
+    """
+    if not learnt:
+        return node_sets(estimator, X, hierarchy)
+    return NodeLabels.encode(estimator.predict(X), hierarchy).specific
 
 
 def write_nodes(nodes: Any, hierarchy: Hierarchy) -> list[Any]:
