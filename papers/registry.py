@@ -249,6 +249,7 @@ _PAPERS = {
         ),
         _hirr_fs,
         quick=("bridges",),
+        has_limit=True,
         more=("voc", "cifar100", "sun", "ilsvrc65", "protein_f194"),
     ),
     "mf-tree": Published(
@@ -257,11 +258,19 @@ _PAPERS = {
         "one-vs-rest",
         "L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large "
         "multi-class learning. CIKM 2015.",
-        ("20newsgroups_bydate", "letter", "clinc150", "imclef07a", "diatoms", "omniglot_small"),
+        (
+            "20newsgroups_bydate",
+            "letter",
+            "clinc150",
+            "imclef07a",
+            "diatoms",
+            "omniglot_small",
+            "generated_1618",
+        ),
         _mf_tree,
         quick=("imclef07a",),
         has_splits=True,
-        more=("generated_1618", "caltech256", "wiki"),
+        more=("caltech256", "wiki"),
     ),
     "multipath": Published(
         "multipath",

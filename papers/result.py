@@ -13,7 +13,7 @@ from typing import Any
 from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
 
-__all__ = ["Claim", "PublishedResult", "Table", "require_folder"]
+__all__ = ["Claim", "PaperClaim", "PublishedResult", "Table", "require_folder"]
 
 Cell = str | int | float | None
 Draw = Callable[[Mapping[str, Any]], dict[str, bytes]]
@@ -103,6 +103,33 @@ class Claim:
     words: str
     holds: bool
     so: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """A claim of a paper, with what is printed: a row of the page of claims.
+
+    Parameters
+    ----------
+    paper : str
+        As in `palmette bench`.
+    where : str
+        Place in the paper. Stored claims belong to it if their place begins with it.
+    claim : str
+    printed : str
+        The printed figures.
+    about : str
+        Stored claims belong to it only if their words contain this.
+    cannot : str
+        Why it cannot be checked, where it cannot.
+    """
+
+    paper: str
+    where: str
+    claim: str
+    printed: str = ""
+    about: str = ""
+    cannot: str = ""
 
 
 @dataclass

@@ -13,6 +13,7 @@ from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 
 __all__ = [
     "GLASS_KINDS",
+    "GLASS_MEASURES",
     "WINDOWS",
     "draw_figures",
     "figure_facts",
@@ -32,6 +33,7 @@ GLASS_KINDS = {
     "6": "tableware",
     "7": "headlamps",
 }
+GLASS_MEASURES = {"F1": "fisher_ratio", "N1": "boundary_share", "N3": "neighbor_error"}
 WINDOWS = ("1", "2", "3", "4")
 _STARTS: dict[Literal["eigenvector", "first_class"], str] = {
     "eigenvector": "start from an eigenvector",
@@ -50,21 +52,31 @@ def glass_facts(problem: Problem) -> Facts:
     Returns
     -------
     dict
-        ``trees``: for each ``start`` and its ``words``, the ``nodes``, the tree as ``text`` and as
+        ``trees``: for each ``start`` and its ``words``, the ``nodes``, inner ones with their
+        ``complexity``, the tree as ``text`` and as
         ``newick``, and whether the windows are ``together``.
     """
     from palmette.class_tree import BHCTree
+    from palmette.metrics import node_complexity
 
     trees = []
     for start, words in _STARTS.items():
         options: dict[str, Any] = {"min_side": 0.0} if start == "first_class" else {}
         learned = BHCTree(start=start, **options).fit(problem.X_train, problem.y_train)
         hierarchy = learned.hierarchy_
+        found = node_complexity(problem.X_train, problem.y_train, hierarchy)
+        nodes = _nodes(hierarchy)
+        for node in nodes:
+            if not node["is_leaf"]:
+                measured = found[node["node"]]
+                node["complexity"] = {
+                    short: getattr(measured, name) for short, name in GLASS_MEASURES.items()
+                }
         trees.append(
             {
                 "start": start,
                 "words": words,
-                "nodes": _nodes(hierarchy),
+                "nodes": nodes,
                 "text": str(hierarchy.draw()),
                 "newick": hierarchy.to_newick(),
                 "together": stand_together(hierarchy, WINDOWS),

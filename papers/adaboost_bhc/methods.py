@@ -31,6 +31,7 @@ __all__ = [
     "make_parts",
     "paper_cost",
     "paper_set",
+    "paper_sets",
 ]
 
 # --------------------------------------------------- Tables 1 to 3, and the numbers of the figures
@@ -85,6 +86,17 @@ def paper_set(name: str) -> PaperSet | None:
     167.1
     """
     return _SETS.get(name)
+
+
+def paper_sets() -> list[str]:
+    """Return the names of the data sets of the paper.
+
+    Examples
+    --------
+    >>> paper_sets()[:2]
+    ['iris', 'glass']
+    """
+    return list(_SETS)
 
 
 def paper_cost(method: str, n_rows: float, n_classes: int, power: float) -> float:

@@ -16,7 +16,7 @@ from papers.adaboost_bhc.further import (
     pair_tables,
     tree_methods,
 )
-from papers.adaboost_bhc.judging import further_claims, words_claims
+from papers.adaboost_bhc.judging import judge_tables
 from papers.adaboost_bhc.methods import (
     LEARNERS,
     METHODS,
@@ -26,23 +26,28 @@ from papers.adaboost_bhc.methods import (
     find_methods,
 )
 from papers.adaboost_bhc.outcome import Grid, Outcome, find_growth, find_outcome
+from papers.adaboost_bhc.sizes import (
+    Sizes,
+    find_clouds,
+    find_sizes,
+    size_tables,
+)
 from papers.adaboost_bhc.tables import (
     error_tables,
     glass_table,
     growth_tables,
-    judge,
     set_table,
     time_table,
 )
 from papers.cells import Cells
 from papers.result import PublishedResult
 
-__all__ = ["make", "reproduce"]
+__all__ = ["GLASS", "REFERENCE", "ROUNDS", "make", "reproduce"]
 
-_ROUNDS = 100  # as in the paper
+ROUNDS = 100  # as in the paper
 _QUICK_ROUNDS = 20
-_REFERENCE = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009."
-_GLASS = "glass"
+REFERENCE = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009."
+GLASS = "glass"
 
 
 def make(
@@ -106,7 +111,7 @@ def reproduce(
     -------
     PublishedResult
     """
-    n_rounds = _ROUNDS if rounds is None else rounds
+    n_rounds = ROUNDS if rounds is None else rounds
     protocol = Protocol() if protocol is None else protocol
     grid = _grid(Grid() if grid is None else grid, n_rounds)
     made_with = {**environment(), "n_jobs": 1 if n_jobs is None else n_jobs}
@@ -117,6 +122,7 @@ def reproduce(
     pairs = find_pair_growth(cells, pair_grid, seed) if timed else []
     outcomes: list[Outcome] = []
     further: list[Further] = []
+    sizes: list[Sizes] = []
     glass = None
     for problem in problems:
         options: dict[str, Any] = {
@@ -127,13 +133,15 @@ def reproduce(
         }
         outcomes.append(find_outcome(problem, methods, cells, **options))
         further.append(_further(problem, methods, cells, options))
-        if problem.name == _GLASS:
+        sizes.append(find_sizes(problem, cells))
+        if problem.name == GLASS:
             glass = glass_facts(problem)
     tables = [*(growth_tables(growths) if timed else []), set_table(outcomes), time_table(outcomes)]
     tables += [] if glass is None else [glass_table(glass)]
     tables += [*error_tables(outcomes), *further_tables(further), *pair_tables(pairs)]
-    claims = [*judge(outcomes, growths, glass), *further_claims(further, pairs)]
-    claims += words_claims(outcomes)
+    tables += size_tables(sizes, *(find_clouds(cells, seed) if timed else ()))
+    scores = {outcome.name: _scores(outcome) for outcome in outcomes}
+    claims = judge_tables([table.to_dict() for table in tables], scores)
     facts: dict[str, Any] = {
         **made_with,
         "seed": seed,
@@ -142,12 +150,12 @@ def reproduce(
     }
     return PublishedResult(
         "adaboost-bhc",
-        _REFERENCE,
+        REFERENCE,
         tables,
         claims,
         figure_facts(outcomes, glass),
         draw_figures,
-        {outcome.name: _scores(outcome) for outcome in outcomes},
+        scores,
         facts,
         cells.notes,
     )

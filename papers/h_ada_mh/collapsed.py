@@ -15,6 +15,7 @@ from papers.h_ada_mh.methods import bayes, stages_of
 from papers.h_ada_mh.outcome import Method, Results, Setting, listed, make_forest, over_columns
 from papers.h_ada_mh.scoring import top_k_precision
 from papers.h_ada_mh.spaces import CollapsedSpace, EqualWidthBins, paths_of
+from papers.h_ada_mh.tuning import BAYES_GRID, FOREST_GRID, Grid, fit_best, search_over
 
 __all__ = ["COLLAPSED_H_ADA", "COLLAPSED_MH", "CollapsedHAda", "collapsed_methods"]
 
@@ -49,11 +50,25 @@ def collapsed_methods() -> Iterator[Method]:
         _by_level("local-forest"),
     )
     yield Method(
+        "tuned forest per level",
+        "collapsed",
+        {"local-level-tuned": "Local: forest per level, tuned"},
+        _tuned(_small_forest, FOREST_GRID),
+        _by_level("local-level-tuned", make_forest),
+    )
+    yield Method(
         "naive Bayes per level",
         "collapsed",
         {"global-bayes": "Global: naive Bayes per level"},
         bayes,
         _by_level("global-bayes"),
+    )
+    yield Method(
+        "tuned naive Bayes per level",
+        "collapsed",
+        {"global-bayes-tuned": "Global: naive Bayes per level, tuned"},
+        _tuned(bayes, BAYES_GRID),
+        _by_level("global-bayes-tuned", bayes),
     )
     yield Method(
         "forest of all classes",
@@ -141,8 +156,22 @@ def _boosted(key: str) -> Callable[[Setting, Any], Results]:
     return work
 
 
-def _by_level(key: str) -> Callable[[Setting, Any], Results]:
-    """Fit an estimator to the symbols of every level; rows without one are left out there."""
+def _small_forest(setting: Setting) -> Any:
+    return make_forest(setting).set_params(n_estimators=setting.n_search_trees)
+
+
+def _tuned(make: Callable[[Setting], Any], grid: Grid) -> Callable[[Setting], Any]:
+    """Choose parameters by the accuracy of a level in cross-validation on the training rows."""
+    return lambda setting: search_over(make(setting), grid, "accuracy", setting.seed)
+
+
+def _by_level(
+    key: str, full: Callable[[Setting], Any] | None = None
+) -> Callable[[Setting, Any], Results]:
+    """Fit an estimator to the symbols of every level; rows without one are left out there.
+
+    Where a maker of another one is given, the first one is a search for its parameters.
+    """
 
     def work(setting: Setting, estimator: Any) -> Results:
         from sklearn.base import clone
@@ -150,13 +179,20 @@ def _by_level(key: str) -> Callable[[Setting, Any], Results]:
         problem, space = setting.problem, setting.space
         train = space.indicator(paths_of(problem.y_train, problem.hierarchy))
         scores = np.zeros((len(setting.collapsed.truth), len(space.classes)))
+        chosen = {}
         for level in range(1, space.n_levels + 1):
             columns = np.flatnonzero(space.level == level)
             rows = np.flatnonzero(train[:, columns].any(axis=1))
             targets = columns[train[np.ix_(rows, columns)].argmax(axis=1)]
-            fitted = clone(estimator).fit(problem.X_train[rows], targets)
+            fitted = clone(estimator)
+            if full is None:
+                fitted.fit(problem.X_train[rows], targets)
+            else:
+                part = problem.X_train[rows], targets
+                fitted, chosen[f"level {level}"] = fit_best(fitted, full(setting), *part)
             scores[:, fitted.classes_] = fitted.predict_proba(problem.X_test)
-        return _of_scores(setting, key, scores)
+        found = _of_scores(setting, key, scores)
+        return {**found, "chosen": chosen} if chosen else found
 
     return work
 

@@ -24,15 +24,20 @@ from papers.h_ada_mh.scoring import (
     losses_of_signs,
     top_k_precision,
 )
+from papers.h_ada_mh.tuning import (
+    FOREST_GRID,
+    GLOBAL_GRID,
+    Grid,
+    fit_best,
+    search_over,
+    with_prefix,
+)
 
 __all__ = ["bayes", "stages_of", "tree_methods"]
 
 # ---------------------------------------------------------------------- the true tree
 
 
-_LOCAL_GRID = {"estimator__min_samples_leaf": [1, 5]}
-_GLOBAL_GRID = {"usefulness": [0.0, 1.0], "var_smoothing": [1e-9, 1e-3, 1e-2, 1e-1, 1.0]}
-_INNER_FOLDS = 3
 _N_STAGES = 60  # rounds at which the test error is taken
 
 
@@ -76,9 +81,9 @@ def tree_methods() -> Iterator[Method]:
     yield Method(
         "forest per level, tuned",
         "tree",
-        {"local-tuned": "Local: the same, tuned by inner cross-validation"},
-        _tuned(_local, _LOCAL_GRID),
-        _by_path("local-tuned"),
+        {"local-tuned": "Local: forest per level, top-down, tuned"},
+        _tuned(_small_local, with_prefix(FOREST_GRID, "estimator__")),
+        _by_path("local-tuned", _local),
     )
     yield Method(
         "forest of all labels",
@@ -95,18 +100,18 @@ def tree_methods() -> Iterator[Method]:
         _by_path("global-flat-bayes"),
     )
     yield Method(
-        "global-model naive Bayes",
+        "global-model naive Bayes [26]",
         "tree",
         {"global-model": "Global: global-model naive Bayes [26]"},
         _global_model,
         _by_path("global-model"),
     )
     yield Method(
-        "global-model naive Bayes, tuned",
+        "global-model naive Bayes [26], tuned",
         "tree",
-        {"global-tuned": "Global: the same, tuned by inner cross-validation"},
-        _tuned(_global_model, _GLOBAL_GRID),
-        _by_path("global-tuned"),
+        {"global-tuned": "Global: global-model naive Bayes [26], tuned"},
+        _tuned(_global_model, GLOBAL_GRID),
+        _by_path("global-tuned", _global_model),
     )
     for name in ("HierarchicalAdaBoostClassifier", "HierarchicalBoostingClassifier"):
         yield Method(name, "tree", {name: f"{name}()"}, _default(name), _by_path(name))
@@ -190,15 +195,26 @@ def _paths(setting: Setting, estimator: Any) -> list[list[int]]:
     return [(part[part > 0] - 1).tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
 
 
-def _by_path(key: str) -> Callable[[Setting, Any], Results]:
-    """Fit a classifier of paths and take its own decision."""
+def _by_path(
+    key: str, full: Callable[[Setting], Any] | None = None
+) -> Callable[[Setting, Any], Results]:
+    """Fit a classifier of paths and take its own decision.
+
+    Where a maker of another one is given, the first one is a search for its parameters.
+    """
 
     def work(setting: Setting, estimator: Any) -> Results:
         problem, space = setting.problem, setting.tree
-        estimator = _best(estimator.fit(problem.X_train, problem.y_train))
+        rows = problem.X_train, problem.y_train
+        chosen = {}
+        if full is None:
+            estimator.fit(*rows)
+        else:
+            estimator, words = fit_best(estimator, full(setting), *rows)
+            chosen = {"chosen": {"all": words}}
         proba = estimator.predict_node_proba(problem.X_test)[:, 1:]
         top_k = top_k_precision(space.truth, proba, int(space.level.max()))
-        return {"predicted": {key: _paths(setting, estimator)}, "top_k": top_k}
+        return {"predicted": {key: _paths(setting, estimator)}, "top_k": top_k, **chosen}
 
     return work
 
@@ -232,6 +248,11 @@ def _local(setting: Setting) -> Any:
     )
 
 
+def _small_local(setting: Setting) -> Any:
+    """Return forests of fewer trees, for the search of parameters."""
+    return _local(setting).set_params(estimator__n_estimators=setting.n_search_trees)
+
+
 def _flat(base: Callable[[Setting], Any]) -> Callable[[Setting], Any]:
     def make(setting: Setting) -> Any:
         from palmette.local import FlatClassifier
@@ -248,18 +269,6 @@ def _global_model(setting: Setting) -> Any:
     return GlobalNaiveBayesClassifier(setting.problem.hierarchy)
 
 
-def _tuned(make: Callable[[Setting], Any], grid: dict[str, list[Any]]) -> Callable[[Setting], Any]:
+def _tuned(make: Callable[[Setting], Any], grid: Grid) -> Callable[[Setting], Any]:
     """Choose parameters by hierarchical F1 in cross-validation on the training rows."""
-
-    def search(setting: Setting) -> Any:
-        from sklearn.model_selection import GridSearchCV, KFold
-
-        folds = KFold(_INNER_FOLDS, shuffle=True, random_state=setting.seed)
-        return GridSearchCV(make(setting), grid, scoring="hierarchical_f1", cv=folds)
-
-    return search
-
-
-def _best(fitted: Any) -> Any:
-    """Return the estimator that a search has found, or the one that was fitted."""
-    return getattr(fitted, "best_estimator_", fitted)
+    return lambda setting: search_over(make(setting), grid, "hierarchical_f1", setting.seed)

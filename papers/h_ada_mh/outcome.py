@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -61,6 +61,11 @@ class Setting:
     n_jobs: int | None = None
     n_trees: int = 100
 
+    @property
+    def n_search_trees(self) -> int:
+        """Trees of the forests that parameters are chosen with: a fifth."""
+        return max(self.n_trees // 5, 1)
+
     @cached_property
     def space(self) -> CollapsedSpace:
         """The collapsed space."""
@@ -95,7 +100,8 @@ class Method:
         Takes a Setting and gives the unfitted estimator.
     work : callable
         Takes a Setting and the estimator and gives plain results: ``predicted``, by answer the
-        classes of every test row; ``top_k``; and ``stages`` where there are any.
+        classes of every test row; ``top_k``; ``stages`` where there are any; and ``chosen``, the
+        parameters that were chosen by level, where they were.
     """
 
     key: str
@@ -178,11 +184,14 @@ class Outcome:
     answers : dict of str to Answer
     stages : dict of str to dict
         By method: ``rounds``, ``hamming`` and ``hierarchical_hamming``, the test errors.
+    chosen : dict of str to dict
+        By answer: the parameters that cross-validation chose, by level.
     """
 
     setting: Setting
     answers: dict[str, Answer]
     stages: dict[str, dict[str, list[float]]]
+    chosen: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -226,15 +235,18 @@ def find_outcome(setting: Setting, methods: Iterable[Method], cells: Cells) -> O
     data = fingerprint(setting.problem)
     answers: dict[str, Answer] = {}
     stages: dict[str, dict[str, list[float]]] = {}
+    chosen: dict[str, dict[str, str]] = {}
     for method in methods:
         found = cells.results(_cell(setting, method, data), _computation(setting, method))
         n_classes = setting.answers(method.space).truth.shape[1]
         for key, title in method.answers.items():
             predicted = _flags(found["predicted"][key], n_classes)
             answers[key] = Answer(title, method.space, predicted, found["top_k"])
+            if "chosen" in found:
+                chosen[key] = found["chosen"]
         if "stages" in found:
             stages[method.key] = found["stages"]
-    return Outcome(setting, answers, stages)
+    return Outcome(setting, answers, stages, chosen)
 
 
 def _cell(setting: Setting, method: Method, data: str) -> dict[str, Any]:

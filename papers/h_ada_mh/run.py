@@ -12,6 +12,7 @@ from papers.h_ada_mh.figures import draw_figures, figure_facts
 from papers.h_ada_mh.judging import judge
 from papers.h_ada_mh.methods import tree_methods
 from papers.h_ada_mh.outcome import Method, Outcome, Setting, find_outcome
+from papers.h_ada_mh.printed import chosen_table, judge_equation_6, judge_printed
 from papers.h_ada_mh.tables import paper_set, score_tables, set_table
 from papers.h_ada_mh.words import judge_toys, judge_words
 from papers.result import PublishedResult
@@ -84,8 +85,14 @@ def reproduce(
     return PublishedResult(
         "h-ada-mh",
         _REFERENCE,
-        [set_table(outcomes), *score_tables(outcomes)],
-        [*judge_toys(), *judge(outcomes), *judge_words(outcomes)],
+        [set_table(outcomes), *score_tables(outcomes), chosen_table(outcomes)],
+        [
+            *judge_toys(),
+            *judge_equation_6(outcomes),
+            *judge(outcomes),
+            *judge_printed(outcomes),
+            *judge_words(outcomes),
+        ],
         figure_facts(outcomes),
         draw_figures,
         {outcome.name: _titled_scores(outcome) for outcome in outcomes},

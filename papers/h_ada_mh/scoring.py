@@ -15,6 +15,7 @@ from palmette.labels._labels import NodeLabels
 from palmette.metrics import (
     hierarchical_costs,
     hierarchical_f1_score,
+    hierarchical_top_k_accuracy_score,
     hmc_loss,
     multilabel_f1_score,
 )
@@ -31,6 +32,7 @@ __all__ = [
 
 
 Flags = NDArray[np.bool_]
+_LOWEST = float(np.finfo(np.float64).min)
 
 
 @dataclass(frozen=True)
@@ -270,6 +272,10 @@ def top_k_precision(truth: Flags, scores: Any, n_levels: int) -> list[float]:
     >>> top_k_precision(np.array([[True, False, True]]), np.array([[0.9, 0.5, 0.1]]), 2)
     [1.0, 0.5]
     """
-    best = np.argsort(-np.asarray(scores), axis=1, kind="stable")[:, :n_levels]
-    hits = np.take_along_axis(truth, best, axis=1)
-    return [float(hits[:, :k].mean()) for k in range(1, n_levels + 1)]
+    # every class that is true is told, and none is implied; -inf has no place in scores of nodes
+    star = Hierarchy.star(range(np.shape(truth)[1]))
+    flags, finite = np.asarray(truth).astype(np.uint8), np.nan_to_num(scores, neginf=_LOWEST)
+    return [
+        hierarchical_top_k_accuracy_score(flags, finite, hierarchy=star, k=k)
+        for k in range(1, n_levels + 1)
+    ]

@@ -6,7 +6,7 @@ Relative to the data, a strength of 1 makes the parent count as much as all rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,18 +18,30 @@ from scipy import sparse
 from palmette._arrays import take_rows
 from palmette.compare import Problem, fingerprint
 from palmette.labels._labels import NodeLabels
-from papers.cells import Cells
+from papers.cells import Cells, OutOfTime
 from papers.hirr_fs.methods import STRENGTHS, numbers_of
-from papers.result import Cell, Claim, Table
 
-__all__ = ["Chosen", "Couplings", "coupling_tables", "find_couplings", "judge_couplings"]
+__all__ = [
+    "CANDIDATES",
+    "MAX_ROWS",
+    "MAX_SWEEPS",
+    "Chosen",
+    "Couplings",
+    "choose",
+    "classifier_of",
+    "divided",
+    "find_couplings",
+    "row_counts",
+    "search_strengths",
+]
 
 CANDIDATES = (0.0, 0.1, 1.0)
 MAX_ROWS = 2000  # of the cross-validation
-MAX_SWEEPS = 30  # of the grid: with alpha of 10 and more, hundreds would be needed
-MAX_OPTIONS = 1500  # of all nodes together: with more of them, the grids take hours
+MAX_SWEEPS = 100  # of the grid: enough for nearly all of its cells
 _F194 = "protein_f194_test_only"
 _SEED = 0
+STRENGTH_NAMES = [f"feature_selector__score__{of}" for of in ("parent", "sibling")]
+_UNSETTLED = "bcd did not converge"  # in the notes of a cell
 
 
 @dataclass(frozen=True)
@@ -71,23 +83,28 @@ class Couplings:
     Parameters
     ----------
     name : str
-    chosen : Chosen
+    chosen : Chosen or None
+        None if the time was up before they were chosen.
     grid : dict of (alpha, beta) to float
         F1 of test rows with a fifth of the features, as in Table 8; strengths relative to the data.
+        Without cells that were not finished in time.
     none : float
         The same without couplings.
     error : float
         Standard error of `none` over test rows.
     published : dict of (alpha, beta) to float
         The grid in the units of the paper, with its settings; of F194 only.
+    unsettled : frozenset of (alpha, beta)
+        Cells of `grid` whose sweeps ended before the objective had converged.
     """
 
     name: str
-    chosen: Chosen
+    chosen: Chosen | None
     grid: dict[tuple[float, float], float]
     none: float
     error: float
     published: dict[tuple[float, float], float]
+    unsettled: frozenset[tuple[float, float]] = frozenset()
 
 
 # ---------------------------------------------------------------------- measuring
@@ -154,6 +171,38 @@ def interval(counts: dict[str, NDArray[np.int64]], n_samples: int = 1000) -> tup
     return float(low), float(high)
 
 
+def search_strengths(model: Any, hierarchy: Any, X: Any, y: Any, max_rows: int) -> Any:
+    """Try all pairs of candidates by three folds of training rows.
+
+    Parameters
+    ----------
+    model : LocalPerParentClassifier
+        Whose selector has a `HirrScore`.
+    hierarchy : Hierarchy
+    X, y : arrays of n_samples rows
+    max_rows : int
+        Some of the rows are drawn where there are more.
+
+    Returns
+    -------
+    GridSearchCV
+        Without a model that is fitted again; the first pair has no couplings.
+    """
+    from sklearn.metrics import make_scorer
+    from sklearn.model_selection import GridSearchCV, KFold
+
+    from palmette.metrics import hierarchical_f1_score
+
+    rows = np.random.default_rng(_SEED).permutation(len(y))[:max_rows]
+    return GridSearchCV(
+        model,
+        dict.fromkeys(STRENGTH_NAMES, CANDIDATES),
+        scoring=make_scorer(hierarchical_f1_score, hierarchy=hierarchy),
+        cv=KFold(3),
+        refit=False,
+    ).fit(take_rows(X, rows), y[rows])
+
+
 def choose(problem: Problem, n_features: int, max_rows: int = MAX_ROWS) -> dict[str, float]:
     """Choose strengths by three folds of the training rows, and score test rows once.
 
@@ -170,23 +219,12 @@ def choose(problem: Problem, n_features: int, max_rows: int = MAX_ROWS) -> dict[
     dict
         The fields of `Chosen`.
     """
-    from sklearn.metrics import make_scorer
-    from sklearn.model_selection import GridSearchCV, KFold
-
     from palmette.feature_selection._hirr import HirrScore
-    from palmette.metrics import hierarchical_f1_score
 
     X, y, X_test, y_test = divided(problem)
     model = classifier_of(problem, HirrScore(tol=1e-4), n_features)
-    rows = np.random.default_rng(_SEED).permutation(len(y))[:max_rows]
-    names = [f"feature_selector__score__{of}" for of in ("parent", "sibling")]
-    search = GridSearchCV(
-        model,
-        dict.fromkeys(names, CANDIDATES),
-        scoring=make_scorer(hierarchical_f1_score, hierarchy=problem.hierarchy),
-        cv=KFold(3),
-        refit=False,
-    ).fit(take_rows(X, rows), y[rows])
+    search = search_strengths(model, problem.hierarchy, X, y, max_rows)
+    names = STRENGTH_NAMES
     means = search.cv_results_["mean_test_score"]
     counts, supports = {}, []
     for label, settings in (("none", {}), ("chosen", search.best_params_)):
@@ -196,7 +234,7 @@ def choose(problem: Problem, n_features: int, max_rows: int = MAX_ROWS) -> dict[
         supports.append(fitted.feature_selector_.node_supports_.astype(int))
     low, high = interval(counts)
     return {
-        "n_rows": len(rows),
+        "n_rows": min(max_rows, len(y)),
         "cv_none": float(means[0]),
         "cv_best": float(means.max()),
         "parent": float(search.best_params_[names[0]]),
@@ -228,8 +266,8 @@ def strength(problem: Problem, n_features: int, settings: dict[str, Any]) -> dic
     return {"f1": float(f1.mean()), "error": float(f1.std() / np.sqrt(len(f1)))}
 
 
-def find_couplings(problem: Problem, cells: Cells) -> Couplings | None:
-    """Choose and try strengths, unless the results are there already; None for the largest sets.
+def find_couplings(problem: Problem, cells: Cells) -> Couplings:
+    """Choose and try strengths, unless the results are there already.
 
     Parameters
     ----------
@@ -238,11 +276,8 @@ def find_couplings(problem: Problem, cells: Cells) -> Couplings | None:
 
     Returns
     -------
-    Couplings or None
+    Couplings
     """
-    sizes = np.bincount(problem.hierarchy.edges[:, 0])
-    if sizes[sizes > 1].max() * len(sizes[sizes > 1]) > MAX_OPTIONS:
-        return None
     data, k = fingerprint(problem), numbers_of(problem).k
     fifth = max(1, round(0.2 * problem.X_train.shape[1]))
     n_grid = k if sparse.issparse(problem.X_train) else fifth
@@ -251,134 +286,40 @@ def find_couplings(problem: Problem, cells: Cells) -> Couplings | None:
         cell = {"dataset": problem.name, "model": f"couplings: {model}", "data": data, **more}
         return cells.results(cell, compute)
 
-    def of_grid(words: str, **fixed: Any) -> dict[tuple[float, float], float]:
+    def of_grid(words: str, **fixed: Any) -> dict[tuple[float, float], dict[str, Any]]:
         found = {}
         for alpha, beta in _pairs():
             settings = {**fixed, "parent": alpha, "sibling": beta}
-            found[alpha, beta] = results(
-                f"{words} alpha={alpha:g}, beta={beta:g}",
-                lambda settings=settings: strength(problem, n_grid, settings),
-                k=n_grid,
-                max_iter=MAX_SWEEPS,
-            )["f1"]
+            with suppress(OutOfTime):
+                found[alpha, beta] = results(
+                    f"{words} alpha={alpha:g}, beta={beta:g}",
+                    lambda settings=settings: strength(problem, n_grid, settings),
+                    k=n_grid,
+                    max_iter=MAX_SWEEPS,
+                )
         return found
 
-    best = results("chosen", lambda: choose(problem, k), k=k, max_rows=MAX_ROWS)
-    fields = Chosen.__dataclass_fields__
+    chosen, fields = None, Chosen.__dataclass_fields__
+    with suppress(OutOfTime):
+        best = results("chosen", lambda: choose(problem, k), k=k, max_rows=MAX_ROWS)
+        chosen = Chosen(**{name: best[name] for name in fields})
     none = results("none", lambda: strength(problem, n_grid, {}), k=n_grid)
+    grid = of_grid("relative")
+    published = of_grid("as published", published=True) if problem.name == _F194 else {}
     return Couplings(
         problem.name,
-        Chosen(**{name: best[name] for name in fields}),
-        of_grid("relative"),
+        chosen,
+        {pair: cell["f1"] for pair, cell in grid.items()},
         none["f1"],
         none["error"],
-        of_grid("as published", published=True) if problem.name == _F194 else {},
+        {pair: cell["f1"] for pair, cell in published.items()},
+        frozenset(pair for pair, cell in grid.items() if _is_unsettled(cell["notes"])),
     )
+
+
+def _is_unsettled(notes: list[str]) -> bool:
+    return any(note.startswith(_UNSETTLED) for note in notes)
 
 
 def _pairs() -> list[tuple[float, float]]:
     return [(alpha, beta) for alpha in STRENGTHS for beta in STRENGTHS]
-
-
-# ---------------------------------------------------------------------- tables and claims
-
-
-def coupling_tables(found: Sequence[Couplings]) -> Iterator[Table]:
-    """Yield the strengths that cross-validation chooses, and the grids of Table 8."""
-    if not found:
-        return
-    columns: tuple[str, ...] = ("data set", "rows", "CV, none", "CV, best", "parent, sibling")
-    columns += ("changed", "test, none", "test, chosen", "gain (95% interval)")
-    rows: list[tuple[Cell, ...]] = []
-    for each in found:
-        own = each.chosen
-        gain = f"{own.chosen - own.none:+.4f} ({own.low:+.4f} to {own.high:+.4f})"
-        values = [f"{value:.4f}" for value in (own.cv_none, own.cv_best)]
-        strengths = (f"{own.parent:g}, {own.sibling:g}", f"{own.changed:.2f}")
-        tests = [f"{value:.4f}" for value in (own.none, own.chosen)]
-        rows.append((each.name, own.n_rows, *values, *strengths, *tests, gain))
-    note = (
-        f"Strengths relative to the data, of {', '.join(f'{c:g}' for c in CANDIDATES)} each, "
-        f"chosen by three folds of at most {MAX_ROWS:,} training rows; test rows are scored once. "
-        "F1 without the root. 'changed' is the share of the features of nodes that are not "
-        "selected without couplings. The interval is of 1,000 paired bootstrap samples."
-    )
-    yield Table("Couplings chosen by cross-validation on training rows", columns, rows, [note])
-    yield _grids(found)
-    for each in found:
-        if each.published:
-            yield _beside_print(each)
-
-
-def _grids(found: Sequence[Couplings]) -> Table:
-    columns = ("data set, beta", *(f"alpha {alpha:g}" for alpha in STRENGTHS), "none")
-    rows: list[tuple[Cell, ...]] = []
-    for each in found:
-        for beta in STRENGTHS:
-            cells = [f"{each.grid[alpha, beta]:.4f}" for alpha in STRENGTHS]
-            rows.append((f"{each.name}, {beta:g}", *cells, f"{each.none:.4f} ± {each.error:.4f}"))
-    note = (
-        "F1 of test rows, the root counted, with a fifth of the features (300 of texts); the "
-        "strengths are those of Table 8, but relative to the data. 'none': without couplings, and "
-        "its standard error over test rows. Nothing is chosen by this table. At most "
-        f"{MAX_SWEEPS} sweeps, which are not enough for alpha of 10 and more."
-    )
-    return Table("Table 8 on our sets, strengths relative to the data", columns, rows, [note])
-
-
-def _beside_print(each: Couplings) -> Table:
-    from papers.hirr_fs.printed import PAPER_GRIDS
-
-    printed = PAPER_GRIDS["F194"]
-    strengths = tuple(f"{alpha:g}" for alpha in STRENGTHS)
-    columns = ("beta \\ alpha", *strengths, "", *(f"printed {name}" for name in strengths))
-    rows: list[tuple[Cell, ...]] = []
-    for row, beta in enumerate(STRENGTHS):
-        ours = [f"{each.published[alpha, beta]:.4f}" for alpha in STRENGTHS]
-        rows.append((f"{beta:g}", *ours, "", *(f"{value:.4f}" for value in printed[row])))
-    note = (
-        "The published settings and units; of F194 only the test rows can be had: features are "
-        f"chosen on two thirds of them, the others are scored (standard error {each.error:.4f})."
-    )
-    return Table("Table 8(a). F194, a fifth of the features", columns, rows, [note])
-
-
-def judge_couplings(found: Sequence[Couplings]) -> Iterator[Claim]:
-    """Judge whether couplings gain, and whether F1 depends on their strengths."""
-    for each in found:
-        own = each.chosen
-        where = f"Couplings, {each.name}"
-        words = (
-            f"{where}: strengths {own.parent:g} and {own.sibling:g} by cross-validation (F1 "
-            f"{own.cv_best:.4f}, without {own.cv_none:.4f}) change {own.changed:.0%} of the "
-            f"features; on test rows {own.chosen:.4f}, without {own.none:.4f}: gain "
-            f"{own.chosen - own.none:+.4f} (95% {own.low:+.4f} to {own.high:+.4f})"
-        )
-        holds = own.low > 0
-        verdict = "couplings gain" if holds else "it does not hold that couplings gain"
-        yield Claim(where, f"{words}; {verdict}.", holds)
-        values = list(each.grid.values())
-        spread = max(values) - min(values)
-        where = f"Table 8, {each.name}"
-        words = (
-            f"{where}: F1 {min(values):.4f} to {max(values):.4f} over 25 relative strengths, "
-            f"{each.none:.4f} without (standard error {each.error:.4f})"
-        )
-        holds = spread <= 2 * each.error
-        verdict = "F1 hardly depends" if holds else "it does not hold that F1 hardly depends"
-        yield Claim(where, f"{words}; {verdict} on alpha and beta.", holds)
-        if each.published:
-            yield _strong_parent(each)
-
-
-def _strong_parent(each: Couplings) -> Claim:
-    """Whether a strong tie to the parent harms F194, as the paper says."""
-    weak, strong = each.published[0.01, 0.01], each.published[100.0, 0.01]
-    where = "Table 8(a), F194"
-    words = (
-        f"{where}: F1 {weak:.4f} with alpha = beta = .01 (printed .7171 in the text, .6752 in the "
-        f"table) and {strong:.4f} with alpha = 100 (printed .6329), standard error {each.error:.4f}"
-    )
-    holds = strong < weak - 2 * each.error
-    verdict = "" if holds else "it does not hold that "
-    return Claim(where, f"{words}; {verdict}a strong tie to the parent is harmful.", holds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,10 +15,12 @@ from palmette.compare import Problem, Split, fingerprint, measure
 from palmette.feature_selection._base import FeatureScore
 from palmette.feature_selection._hirr import HirrScore
 from palmette.metrics import hierarchical_f1_score, tree_induced_error
-from papers.cells import Cells
+from papers.cells import Cells, OutOfTime
+from papers.hirr_fs.chosen import ChosenStrengths
 from papers.hirr_fs.couplings import row_counts
 from papers.hirr_fs.methods import (
     ALL,
+    CHOSEN,
     FIVE,
     METHODS,
     Maker,
@@ -68,13 +71,16 @@ def classifier_of(problem: Problem, selector: Any, options: Options) -> Any:
 
 
 def work(
-    score: FeatureScore | None, problem: Problem, grid: Sequence[int], options: Options
+    score: FeatureScore | ChosenStrengths | None,
+    problem: Problem,
+    grid: Sequence[int],
+    options: Options,
 ) -> Results:
     """Score the test rows of all parts of a problem.
 
     Parameters
     ----------
-    score : FeatureScore or None
+    score : FeatureScore, ChosenStrengths or None
         None: all features.
     problem : Problem
     grid : sequence of int
@@ -87,7 +93,8 @@ def work(
         ``k``, numbers of features; for each, ``f1`` (per row, root counted), ``f1_rootless``,
         ``tie`` (per row), ``accuracy``, ``error`` (standard error of ``f1``) and ``classify_s``,
         CPU seconds of fits and predictions;
-        ``select_s``, CPU seconds of choosing the most of them, of one part; ``n_parts``.
+        ``select_s``, CPU seconds of choosing the most of them, of one part, including the choice
+        of strengths; ``n_parts``; and ``strengths`` by part, if they are chosen.
     """
     if score is None:
         grid = (int(problem.X_train.shape[1]),)
@@ -110,11 +117,16 @@ def work(
         "classify_s": (classify_s / n_parts).tolist(),
         "select_s": select_s / n_parts,
         "n_parts": n_parts,
+        **({"strengths": score.strengths} if isinstance(score, ChosenStrengths) else {}),
     }
 
 
 def _selectors(
-    score: FeatureScore | None, problem: Problem, part: Split, grid: Sequence[int], options: Options
+    score: FeatureScore | ChosenStrengths | None,
+    problem: Problem,
+    part: Split,
+    grid: Sequence[int],
+    options: Options,
 ) -> tuple[list[Any], float]:
     """Fitted selectors of more and more features, and the CPU seconds of the last."""
     from sklearn.frozen import FrozenEstimator
@@ -122,7 +134,8 @@ def _selectors(
     if score is None:
         return [None], 0.0
     with measure() as usage:
-        most = selector_of(score, problem, max(grid), options).fit(part.X_train, part.y_train)
+        own = score.score_of(part) if isinstance(score, ChosenStrengths) else score
+        most = selector_of(own, problem, max(grid), options).fit(part.X_train, part.y_train)
     return [FrozenEstimator(most.reduced_to(k)) for k in grid], usage.cpu_seconds
 
 
@@ -201,6 +214,8 @@ class Outcome:
         Where block coordinate descent ends, or sweeps do if that is lower.
     parity : ParityOutcome or None
         By the authors' protocol.
+    strengths : list of list of float or None
+        Weights of parents and of siblings that were chosen for every part.
     """
 
     problem: Problem
@@ -211,6 +226,7 @@ class Outcome:
     objective: list[float] | None = None
     lowest: float | None = None
     parity: ParityOutcome | None = None
+    strengths: list[list[float]] | None = None
 
     @property
     def name(self) -> str:
@@ -256,14 +272,29 @@ def find_outcome(
         score = maker()
         if isinstance(score, HirrScore) and sparse.issparse(problem.X_train):
             score.set_params(standardize="auto")  # raw values, as in the paper: texts are sparse
-        found = cells.results(
-            _cell(problem, key, score, grid, options.seed, data),
-            partial(work, score, problem, grid, options),
-        )
+        cell = _cell(problem, key, score, grid, options.seed, data)
+        try:
+            found = cells.results(cell, partial(work, score, problem, grid, options))
+        except OutOfTime:  # what is stored of other methods comes nevertheless
+            continue
         curves[key] = _answers(key, found)
         select_s[key], n_parts = found["select_s"], found["n_parts"]
-    objective, lowest = _objective(problem, options, cells, data)
-    return Outcome(problem, numbers, curves, select_s, n_parts, objective, lowest, parity)
+    strengths, objective, lowest = None, None, None
+    if methods is None:
+        chooser = ChosenStrengths(problem, numbers.k)
+        cell = _cell(problem, CHOSEN, None, numbers.grid, options.seed, data)
+        with suppress(OutOfTime):
+            found = cells.results(
+                {**cell, **chooser.settings()},
+                partial(work, chooser, problem, numbers.grid, options),
+            )
+            curves[CHOSEN], select_s[CHOSEN] = _answers(CHOSEN, found), found["select_s"]
+            strengths = found["strengths"]
+    with suppress(OutOfTime):
+        objective, lowest = _objective(problem, options, cells, data)
+    return Outcome(
+        problem, numbers, curves, select_s, n_parts, objective, lowest, parity, strengths
+    )
 
 
 def _grid(key: str, problem: Problem, numbers: Numbers) -> tuple[int, ...]:

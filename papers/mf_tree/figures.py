@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from palmette.hierarchy._hierarchy import Hierarchy
 from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.mf_tree.four_classes import four_class_facts
-from papers.mf_tree.outcome import Outcome
+from papers.mf_tree.outcome import N_RANDOM, Outcome
 
 __all__ = ["draw_figures", "draw_tree", "figure_facts"]
 
@@ -19,7 +21,7 @@ Facts = dict[str, Any]
 
 _DRAWN_FROM = "clinc150"
 _DRAWN = "MF-Tree, binary"
-_BARS = ("MF-Tree as published", "MF-Tree, binary", "MF-Tree", "CMTL", "average linkage", "random")
+_BARS = ("MF-Tree as published", "MF-Tree, binary", "MF-Tree", "CMTL", "average linkage")
 
 
 def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
@@ -69,14 +71,21 @@ def _qualities(outcomes: Sequence[Outcome]) -> Facts | None:
         {
             "dataset": outcome.name,
             "bars": [
-                {"name": key, **outcome.qualities[key]} for key in _BARS if key in outcome.qualities
+                *({"name": key, **found[key]} for key in _BARS if key in found),
+                {"name": f"{N_RANDOM} random trees", **_mean_and_deviation(outcome.chance)},
             ],
         }
         for outcome in outcomes
-        if outcome.qualities
+        if (found := outcome.qualities)
     ]
     title = "Learnt trees against the given ones"
     return {"title": title, "panels": panels} if panels else None
+
+
+def _mean_and_deviation(chance: Mapping[str, Sequence[float]]) -> Facts:
+    """Return the mean of every measure of random trees, and its deviation."""
+    means = {name: float(np.mean(values)) for name, values in chance.items()}
+    return means | {f"{k}_deviation": float(np.std(v, ddof=1)) for k, v in chance.items()}
 
 
 # ---------------------------------------------------------------------- the tree that is drawn
@@ -274,10 +283,13 @@ def _draw_qualities(facts: FigureFacts) -> Any:
             clean(axes)
             values = [bar[measure] for bar in panel["bars"]]
             colours = [COLOURS[0] if name.startswith("MF-Tree") else PALE for name in names]
-            axes.barh(range(len(values)), values, color=colours, height=0.65)
+            spread = [bar.get(f"{measure}_deviation", 0.0) for bar in panel["bars"]]
+            whiskers = {"elinewidth": 0.8, "ecolor": DARK}
+            places = range(len(values))
+            axes.barh(places, values, xerr=spread, color=colours, height=0.65, error_kw=whiskers)
             for place, value in enumerate(values):
                 text = f" {value:.4f}" if measure == "mse" else f" {value:.3f}"
-                axes.text(value, place, text, va="center", fontsize=7, color=DARK)
+                axes.text(value + spread[place], place, text, va="center", fontsize=7, color=DARK)
             axes.set_yticks(range(len(names)), names if column == 0 else [])
             axes.set_xlim(0, 1.3 * max(values, default=1.0))
             axes.locator_params(axis="x", nbins=4)

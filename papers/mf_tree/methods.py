@@ -1,4 +1,4 @@
-"""The methods of Tables 2 and 3, trees that are only inspected, and the data sets."""
+"""The methods of Tables 2 and 3, and the data sets."""
 
 from __future__ import annotations
 
@@ -12,6 +12,17 @@ from numpy.typing import NDArray
 from palmette._arrays import short_indices
 from palmette.compare import Problem
 from palmette.hierarchy._hierarchy import Hierarchy
+from papers.mf_tree.trees import (
+    PLAIN,
+    Options,
+    changed,
+    dependence,
+    label_embedding,
+    mf_tree,
+    nmf,
+    relaxed,
+    star,
+)
 
 __all__ = [
     "DATASETS",
@@ -30,7 +41,7 @@ __all__ = [
 # ---------------------------------------------------------------------- methods
 
 
-TAUS = (0, 3, 4, 5, 6)  # 3 to 6 as in the paper
+TAUS = (0, 2, 3, 4, 5, 6)  # 3 to 6 as in Table 3, 2 as in Section 4.4
 RHOS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)  # beside the usual .7; the paper tries .5 to .8
 BRANCHINGS = (3, 4, 5)  # beside 2
 BEAM = 5
@@ -38,20 +49,6 @@ PAIRS = 5  # pairs of classes that DRHL starts from, as published: those that ar
 _STEPS = 100  # of liblinear: most classes of Diatoms do not settle within twice as many
 _GREEDY = {"decoding": "greedy"}
 _BEAM = {"decoding": "beam", "beam_width": BEAM}
-
-
-@dataclass(frozen=True)
-class Options:
-    """What all methods take.
-
-    Parameters
-    ----------
-    seed : int
-    n_jobs : int or None
-    """
-
-    seed: int = 0
-    n_jobs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -89,16 +86,16 @@ def methods() -> list[Method]:
         Method("MF-Tree as published", None, _mf_published),
         Method("MF-Tree, one-hot router", None, _mf_one_hot),
         Method("MF-Tree", None, _mf_default),
-        _routed("MF-Tree, binary", _mf_tree),
+        _routed("MF-Tree, binary", mf_tree),
         Method("DAGSVM", None, _dag_svm),
-        _routed("DRHL", _relaxed),
-        _routed("DRHL, published starts", _changed(_relaxed, starts="pairs", n_starts=PAIRS)),
-        _routed("CMTL", _label_embedding),
-        _routed("RNMF", _nmf),
+        _routed("DRHL", relaxed),
+        _routed("DRHL, published starts", changed(relaxed, starts="pairs", n_starts=PAIRS)),
+        _routed("CMTL", label_embedding),
+        _routed("RNMF", nmf),
         Method("RNMF as published", None, _rows_by("nmf", 2)),
-        _routed("RDM", _dependence),
+        _routed("RDM", dependence),
         Method("RDM as published", None, _rows_by("dependence", 2)),
-        Method("one-vs-rest", _star, _follow, {"": _GREEDY}),
+        Method("one-vs-rest", star, _follow, {"": _GREEDY}),
         Method("one-vs-rest, scikit-learn", None, _linear_svc),
     ]
 
@@ -106,9 +103,9 @@ def methods() -> list[Method]:
 def variants() -> list[Method]:
     """Return the rivals with the other settings that the paper tries, for Figure 2."""
     return [
-        *(_routed(f"DRHL, rho={rho}", _changed(_relaxed, rho=rho)) for rho in RHOS),
-        *(_routed(f"RNMF, p={p}", _changed(_nmf, branching=p)) for p in BRANCHINGS),
-        *(_routed(f"RDM, p={p}", _changed(_dependence, branching=p)) for p in BRANCHINGS),
+        *(_routed(f"DRHL, rho={rho}", changed(relaxed, rho=rho)) for rho in RHOS),
+        *(_routed(f"RNMF, p={p}", changed(nmf, branching=p)) for p in BRANCHINGS),
+        *(_routed(f"RDM, p={p}", changed(dependence, branching=p)) for p in BRANCHINGS),
         *(
             Method(f"{name} as published, p={p}", None, _rows_by(kind, p))
             for name, kind in (("RNMF", "nmf"), ("RDM", "dependence"))
@@ -119,73 +116,17 @@ def variants() -> list[Method]:
 
 def approximations() -> list[Method]:
     """Return the methods of Table 3: binary trees whose first levels are divided the quick way."""
-    return [_routed(f"MF-Tree, tau={tau}", _changed(_mf_tree, tau=tau)) for tau in TAUS]
+    return [_routed(f"MF-Tree, tau={tau}", changed(mf_tree, tau=tau)) for tau in TAUS]
 
 
 def plain_trees() -> list[Method]:
-    """Return the trees that Figure 4 shows beside those of the methods."""
-    return [Method("average linkage", _linkage, None, {}), Method("random", _random, None, {})]
+    """Return the trees that are only compared with those of the methods (Figure 4, Equation 5)."""
+    return [Method(key, grow, None, {}) for key, grow in PLAIN.items()]
 
 
 def _routed(key: str, grow: Callable[[Options], Any]) -> Method:
     """Put linear classifiers at the nodes; decide greedily, as published, or by a beam."""
     return Method(key, grow, _follow, {"greedy": _GREEDY, f"beam {BEAM}": _BEAM})
-
-
-# ---------------------------------------------------------------------- trees
-
-
-def _mf_tree(options: Options) -> Any:
-    from palmette.class_tree import MFTree
-
-    return MFTree(random_state=options.seed)
-
-
-def _changed(grow: Callable[[Options], Any], **parameters: Any) -> Callable[[Options], Any]:
-    return lambda options: grow(options).set_params(**parameters)
-
-
-def _label_embedding(options: Options) -> Any:
-    from palmette.class_tree import LabelEmbeddingTree
-
-    return LabelEmbeddingTree(random_state=options.seed, n_jobs=options.n_jobs)
-
-
-def _dependence(options: Options) -> Any:
-    from palmette.class_tree import DependenceTree
-
-    return DependenceTree(random_state=options.seed)
-
-
-def _nmf(options: Options) -> Any:
-    from palmette.class_tree import NMFTree
-
-    return NMFTree(random_state=options.seed)
-
-
-def _relaxed(options: Options) -> Any:
-    from palmette.class_tree import RelaxedTree
-
-    return RelaxedTree(random_state=options.seed)
-
-
-def _star(options: Options) -> Any:
-    """One group of all classes: one-vs-rest by the code that follows the other trees."""
-    from palmette.class_tree import RandomTree
-
-    return RandomTree(leaf_size=2**31 - 1)
-
-
-def _linkage(options: Options) -> Any:
-    from palmette.class_tree import AgglomerativeTree
-
-    return AgglomerativeTree("average", "cosine")
-
-
-def _random(options: Options) -> Any:
-    from palmette.class_tree import RandomTree
-
-    return RandomTree(random_state=options.seed)
 
 
 # ---------------------------------------------------------------------- classifiers
@@ -349,15 +290,26 @@ def _numbers(bunch: Any) -> tuple[Any, ...]:
     return _standardized(X_train, bunch.y_train, X_test, bunch.y_test)
 
 
+def _parts(bunch: Any) -> tuple[Any, ...]:
+    """Return the parts of a set; of one file the halves of each class, as the paper drew them."""
+    if "X_train" in bunch:
+        return bunch.X_train, bunch.y_train, bunch.X_test, bunch.y_test
+    from sklearn.model_selection import train_test_split
+
+    X_train, X_test, y_train, y_test = train_test_split(
+        bunch.X, bunch.y, test_size=0.5, stratify=bunch.y, random_state=0
+    )
+    return X_train, y_train, X_test, y_test
+
+
 def _as_they_came(bunch: Any) -> tuple[Any, ...]:
-    X_train, X_test = (short_indices(X) for X in (bunch.X_train, bunch.X_test))
-    return X_train, bunch.y_train, X_test, bunch.y_test
+    X_train, y_train, X_test, y_test = _parts(bunch)
+    return short_indices(X_train), y_train, short_indices(X_test), y_test
 
 
 def _pictures(bunch: Any) -> tuple[Any, ...]:
-    return _standardized(
-        bunch.X_train.toarray(), bunch.y_train, bunch.X_test.toarray(), bunch.y_test
-    )
+    X_train, y_train, X_test, y_test = _parts(bunch)
+    return _standardized(X_train.toarray(), y_train, X_test.toarray(), y_test)
 
 
 def _letters(bunch: Any) -> tuple[Any, ...]:

@@ -2,192 +2,38 @@
 
 from __future__ import annotations
 
-import time
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import take_rows
-from palmette.class_tree._routing import Routes
-from palmette.compare import Problem, describe_estimator, fingerprint, measure
+from palmette.base._one_path import tree_of_learnt
+from palmette.compare import Problem, describe_estimator, fingerprint
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics import clade_purity, tree_hsic, tree_mse, triplet_accuracy
 from papers.cells import Cells
+from papers.mf_tree.fits import Results, work
 from papers.mf_tree.methods import Method, Options, has_taxonomy
+from papers.mf_tree.trees import random_tree
 
 __all__ = [
+    "GIVEN",
+    "N_RANDOM",
     "Answer",
-    "CountedRoutes",
     "Grown",
     "Outcome",
-    "count_dot_products",
     "find_outcome",
-    "work",
+    "macro_f1_interval",
+    "rare_classes",
 ]
 
-# ---------------------------------------- one method: predictions, seconds, dot products, the tree
-
-
-Results = dict[str, Any]
-
-_REPEATS = 3  # number of timed predictions, of which the fastest counts
-_LONG = 1.0  # seconds of a prediction that is not repeated: its time is hardly noise
-_WARM_ROWS = 20  # that are predicted first: kernels may have to be compiled
-_WARM_CLASSES, _WARM_EACH = 5, 8  # classes, and rows of each, that are learned first
-
-
-def work(method: Method, problem: Problem, options: Options) -> Results:
-    """Fit a method on the training rows and let it answer for the test rows.
-
-    Parameters
-    ----------
-    method : Method
-    problem : Problem
-    options : Options
-
-    Returns
-    -------
-    dict
-        ``edges`` of the tree, by names; ``tree_s`` and ``fit_s``, CPU seconds, the former part of
-        the latter; ``depth``; and ``answers``, by their words: ``predicted``, places in the sorted
-        labels of the training rows; ``us`` and ``dots``, CPU microseconds and dot products per row.
-    """
-    X, y = problem.X_train, problem.y_train
-    _warm_up(method, X, y, options)
-    tree, tree_s = None, None
-    found: Results = {"edges": None, "tree_s": None, "fit_s": None, "depth": None, "answers": {}}
-    if method.grow is not None:
-        learner = method.grow(options)
-        with measure() as usage:
-            learner.fit(X, y)
-        tree, tree_s = learner.hierarchy_, usage.cpu_seconds
-        found.update(edges=_edges(tree), tree_s=tree_s, fit_s=tree_s, depth=int(tree.max_depth))
-    if method.make is None:
-        return found
-    classifier = method.make(tree, options)
-    with measure() as usage:
-        classifier.fit(X, y)
-    own = getattr(classifier, "hierarchy_learner_", None)
-    if tree is None and own is not None:
-        tree = classifier.hierarchy_
-        found["edges"] = _edges(tree)
-    found["fit_s"] = usage.cpu_seconds + (tree_s or 0.0)
-    found["depth"] = _depth(classifier, tree)
-    for words, parameters in method.answers.items():
-        classifier.set_params(**parameters)
-        found["answers"][words] = _answer(classifier, problem)
-    return found
-
-
-def _warm_up(method: Method, X: Any, y: NDArray[np.object_], options: Options) -> None:
-    """Fit a method to some rows of the largest classes: what it has to compile is no part of it."""
-    names, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
-    largest = np.argsort(-sizes, kind="stable")[:_WARM_CLASSES]
-    rows = np.concatenate([np.flatnonzero(codes == code)[:_WARM_EACH] for code in largest])
-    some, labels = take_rows(X, rows), names[codes[rows]]
-    tree = None
-    if method.grow is not None:
-        tree = method.grow(options).fit(some, labels).hierarchy_
-    if method.make is not None:
-        method.make(tree, options).fit(some, labels)
-
-
-def _edges(tree: Hierarchy) -> list[list[str]]:
-    names = [str(name) for name in tree.names]
-    return [[names[parent], names[child]] for parent, child in tree.edges.tolist()]
-
-
-def _depth(classifier: Any, tree: Hierarchy | None) -> int:
-    """Most decisions for a row: the depth of the tree or of the decision DAG, 1 without either."""
-    if hasattr(classifier, "depth_"):
-        return int(classifier.depth_)
-    if tree is not None:
-        return int(tree.max_depth)
-    return len(classifier.classes_) - 1 if hasattr(classifier, "options_") else 1
-
-
-def _answer(classifier: Any, problem: Problem) -> Results:
-    X = problem.X_test
-    classifier.predict(take_rows(X, slice(0, _WARM_ROWS)))
-    seconds = []
-    for _ in range(_REPEATS):
-        start = time.process_time()
-        predicted = classifier.predict(X)
-        seconds.append(time.process_time() - start)
-        if seconds[-1] > _LONG:
-            break
-    places = np.searchsorted(np.unique(problem.y_train), np.asarray(predicted))
-    return {
-        "predicted": places.tolist(),
-        "us": 1e6 * min(seconds) / len(predicted),
-        "dots": count_dot_products(classifier, X),
-    }
-
-
-# ---------------------------------------------------------------------- dot products
-
-
-class CountedRoutes(Routes):
-    """Routes that count the dot products they take.
-
-    Parameters
-    ----------
-    routes : LinearRoutes
-    """
-
-    def __init__(self, routes: Any) -> None:
-        self.routes = routes
-        self.per_node = np.diff(routes.first_lane)  # classifiers of a node: one dot product each
-        self.n_products = 0
-
-    @property
-    def are_log_proba(self) -> bool:  # type: ignore[override]
-        """As of the routes that are counted."""
-        return bool(self.routes.are_log_proba)
-
-    def prepare(self, X: Any) -> Any:
-        """Read rows; see `Routes.prepare`."""
-        return self.routes.prepare(X)
-
-    def score(
-        self, X: Any, rows: NDArray[np.int64], nodes: NDArray[np.int32], starts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Score the options of nodes and count; see `Routes.score`."""
-        self.n_products += int(self.per_node[nodes].sum())
-        return np.asarray(self.routes.score(X, rows, nodes, starts))
-
-
-def count_dot_products(classifier: Any, X: Any) -> float:
-    """Return how many dot products of a row with weights a prediction takes, on average.
-
-    Parameters
-    ----------
-    classifier : fitted classifier
-        With linear routes, or linear itself: then it takes one for every class.
-    X : rows
-
-    Returns
-    -------
-    float
-    """
-    if hasattr(classifier, "count_products"):
-        return float(classifier.count_products(X))
-    if not hasattr(classifier, "routes_"):
-        return float(len(classifier.classes_))
-    routes = classifier.routes_
-    classifier.routes_ = counted = CountedRoutes(routes)
-    try:
-        n_rows = len(classifier.predict(X))
-    finally:
-        classifier.routes_ = routes
-    return counted.n_products / n_rows
-
-
-# ---------------------------------------------------------------------- all methods
+N_RANDOM = 20  # random trees, which learned ones are compared with
 
 
 @dataclass(frozen=True)
@@ -213,6 +59,8 @@ class Answer:
         CPU seconds of the tree and the classifiers.
     f1_interval : tuple of 2 floats, optional
         95% interval of `macro_f1`, of test rows drawn anew.
+    rare_f1 : float, optional
+        Mean F1 of the rare classes; see `Outcome.rare`.
     """
 
     method: str
@@ -224,6 +72,7 @@ class Answer:
     depth: int
     fit_s: float
     f1_interval: tuple[float, float] | None = None
+    rare_f1: float | None = None
 
     @property
     def f1_words(self) -> str:
@@ -289,7 +138,7 @@ class Outcome:
 
         Empty where none was given; DAGs are left out, as the measures are of trees.
         """
-        if not has_taxonomy(self.problem) or len(self.classes) < 3:
+        if not self._can_be_compared:
             return {}
         return {
             key: self._quality(grown.tree)
@@ -298,17 +147,48 @@ class Outcome:
         }
 
     @cached_property
+    def chance(self) -> dict[str, list[float]]:
+        """The same of random trees, a list each; empty where no tree was given."""
+        if not self._can_be_compared:
+            return {}
+        rows = np.zeros((len(self.classes), 1))
+        found = [
+            self._quality(random_tree(seed).fit(rows, self.classes).hierarchy_)
+            for seed in range(N_RANDOM)
+        ]
+        return {name: [float(one[name]) for one in found] for name in found[0]}
+
+    @property
+    def _can_be_compared(self) -> bool:
+        return has_taxonomy(self.problem) and len(self.classes) >= 3
+
+    @cached_property
     def objectives(self) -> dict[str, tuple[float, float]]:
         """What MF-Tree maximizes (Equation 5), by method: as it is, and relative to the kernel.
 
-        DAGs are left out, as their covariance is not defined.
+        The given tree is among them. Of DAGs, whose covariance is not defined, nodes keep the best
+        of their parents.
         """
         X, y = self.problem.X_train, self.problem.y_train
         return {
-            key: (tree_hsic(X, y, grown.tree), tree_hsic(X, y, grown.tree, relative=True))
-            for key, grown in self.grown.items()
-            if grown.tree.is_tree
+            key: (tree_hsic(X, labels, tree), tree_hsic(X, labels, tree, relative=True))
+            for key, tree, labels in self._measured(X, y)
         }
+
+    def _measured(self, X: Any, y: NDArray[np.object_]) -> Iterable[tuple[str, Hierarchy, Any]]:
+        for key, grown in self.grown.items():
+            if grown.tree.is_tree:
+                yield key, grown.tree, y
+            else:
+                yield f"{key}, best parents", _with_one_parent(grown.tree, X, y), y
+        given = self.problem.hierarchy
+        if has_taxonomy(self.problem) and given.is_tree:
+            yield GIVEN, given, given.names[given.index(y.tolist())]
+
+    @cached_property
+    def rare(self) -> NDArray[np.object_]:
+        """The rare classes; see `rare_classes`."""
+        return rare_classes(self.problem)
 
     def _quality(self, tree: Hierarchy) -> dict[str, float]:
         given, classes = self.problem.hierarchy, self.classes.tolist()
@@ -320,6 +200,39 @@ class Outcome:
         }
 
 
+GIVEN = "the given tree"
+
+
+def _with_one_parent(dag: Hierarchy, X: Any, y: NDArray[np.object_]) -> Hierarchy:
+    labels = NodeLabels.encode(y, dag)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells of every DAG
+        return tree_of_learnt(SimpleNamespace(hierarchy_=dag), X, labels, "the objective")
+
+
+_RARE = 0.25  # share of the classes that are called rare
+_IMBALANCE = 10.0  # of the largest class to the smallest, from which on some are
+
+
+def rare_classes(problem: Problem) -> NDArray[np.object_]:
+    """Return the quarter of the classes with the fewest training rows, as far as test rows have it.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    array of shape (n_rare,)
+        Empty where the largest class has less than ten times the rows of the smallest.
+    """
+    names, sizes = np.unique(problem.y_train, return_counts=True)
+    if sizes.max() < _IMBALANCE * sizes.min():
+        return names[:0]
+    few = names[np.argsort(sizes, kind="stable")[: max(1, int(_RARE * len(names)))]]
+    return np.intersect1d(few, problem.y_test)
+
+
 _PUBLISHED = "published"
 _N_DRAWS = 200
 
@@ -327,32 +240,44 @@ _N_DRAWS = 200
 def macro_f1_interval(
     truth: NDArray[np.object_], predicted: NDArray[np.object_], seed: int = 0
 ) -> tuple[float, float]:
-    """Return a 95% interval of macro F1: quantiles of 200 draws of the test rows with replacement.
+    """Return a 95% interval of macro F1, of 200 draws of the test rows with replacement.
+
+    Rows are drawn within their classes, so that every draw has all classes. F1 of a draw is lower
+    than that of the rows themselves, on average, which adds up over many classes of few rows:
+    the interval has the spread of the draws around the value of all rows.
 
     Parameters
     ----------
     truth, predicted : arrays of shape (n_test,)
-        Labels. F1 is averaged over the classes that a draw has.
+        Labels. F1 is averaged over the classes of `truth`.
     seed : int
 
     Returns
     -------
     tuple of 2 floats
+        Within 0 and 1.
     """
     n = len(truth)
     codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)[1]
-    own, said = codes[:n], codes[n:]
-    right, n_codes = own == said, int(codes.max()) + 1
+    order = np.argsort(codes[:n], kind="stable")
+    own, said = codes[:n][order], codes[n:][order]
+    n_codes = int(codes.max()) + 1
+    sizes = np.bincount(own, minlength=n_codes)
+    first = np.concatenate([[0], np.cumsum(sizes)])[own]
     rng = np.random.default_rng(seed)
-    values = np.empty(_N_DRAWS)
-    for draw in range(_N_DRAWS):
-        times = np.bincount(rng.integers(n, size=n), minlength=n).astype(float)
-        rows, claims = (np.bincount(each, times, n_codes) for each in (own, said))
-        hits = np.bincount(own[right], times[right], n_codes)
-        there = rows > 0
-        values[draw] = np.mean(2 * hits[there] / (rows + claims)[there])
-    low, high = np.quantile(values, (0.025, 0.975))
-    return float(low), float(high)
+    draws = [first + rng.integers(sizes[own]) for _ in range(_N_DRAWS)]
+    of_draws = np.array([_mean_f1(own, said[rows], sizes) for rows in draws])
+    value = _mean_f1(own, said, sizes)
+    low, high = value + np.quantile(of_draws, (0.025, 0.975)) - of_draws.mean()
+    return max(0.0, float(low)), min(1.0, float(high))
+
+
+def _mean_f1(own: NDArray[np.intp], said: NDArray[np.intp], sizes: NDArray[np.intp]) -> float:
+    """Return the mean F1 of the classes with rows; a row of a class stays one of it when drawn."""
+    claims = np.bincount(said, minlength=len(sizes))
+    hits = np.bincount(own[own == said], minlength=len(sizes))
+    there = sizes > 0
+    return float(np.mean(2 * hits[there] / (sizes + claims)[there]))
 
 
 def find_outcome(
@@ -378,7 +303,7 @@ def find_outcome(
     Outcome
     """
     data = fingerprint(problem)
-    classes = np.unique(problem.y_train)
+    classes, rare = np.unique(problem.y_train), rare_classes(problem)
     answers: dict[str, Answer] = {}
     grown: dict[str, Grown] = {}
     for method in methods:
@@ -386,6 +311,8 @@ def find_outcome(
         found = cells.results(cell, _computation(method, problem, options))
         for way, told in found["answers"].items():
             answer = _scored_answer(method, way, told, found, classes, problem)
+            if len(rare):
+                answer = replace(answer, rare_f1=_mean_of(problem, classes, told, rare))
             if split == _PUBLISHED:  # samples have deviations
                 interval = macro_f1_interval(problem.y_test, classes[told["predicted"]])
                 answer = replace(answer, f1_interval=interval)
@@ -426,18 +353,25 @@ def _computation(method: Method, problem: Problem, options: Options) -> Any:
 def _scored_answer(
     method: Method, way: str, told: Results, found: Results, classes: Any, problem: Problem
 ) -> Answer:
-    from sklearn.metrics import accuracy_score, f1_score
+    from sklearn.metrics import accuracy_score
 
     predicted = classes[told["predicted"]]
-    truth = problem.y_test
-    scores = f1_score(truth, predicted, average="macro", labels=np.unique(truth), zero_division=0.0)
     return Answer(
         method.key,
         way,
-        float(accuracy_score(truth, predicted)),
-        float(scores),
+        float(accuracy_score(problem.y_test, predicted)),
+        _mean_of(problem, classes, told, np.unique(problem.y_test)),
         told["us"],
         told["dots"],
         found["depth"],
         found["fit_s"],
     )
+
+
+def _mean_of(problem: Problem, classes: Any, told: Results, some: NDArray[Any]) -> float:
+    """Return the mean F1 of some classes."""
+    from sklearn.metrics import f1_score
+
+    predicted = classes[told["predicted"]]
+    labels = {"average": "macro", "labels": some, "zero_division": 0.0}
+    return float(f1_score(problem.y_test, predicted, **labels))

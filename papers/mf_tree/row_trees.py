@@ -179,7 +179,8 @@ def factor_groups(X: Any, n_groups: int, seed: int = 0) -> Labels:
     Parameters
     ----------
     X : array or CSR array of shape (n, n_features)
-        Columns with negative values are moved up to zero.
+        Columns with negative values are moved up to zero; of a sparse X with negative values,
+        positive and negative ones become two columns each.
     n_groups : int
         Rank.
     seed : int
@@ -191,9 +192,11 @@ def factor_groups(X: Any, n_groups: int, seed: int = 0) -> Labels:
     from sklearn.decomposition import NMF
     from sklearn.exceptions import ConvergenceWarning
 
-    rows = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    rows: Any = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if not sparse.issparse(rows):
         rows = rows - np.minimum(rows.min(axis=0), 0.0)
+    elif rows.data.size and rows.data.min() < 0:  # as in NMFTree
+        rows = sparse.hstack([rows.maximum(0), (-rows).maximum(0)], format="csr")
     rank = min(n_groups, *rows.shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from scipy import sparse
+
 from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
+from papers.mf_tree.costs import judge_costs
 from papers.mf_tree.figures import draw_figures, figure_facts
-from papers.mf_tree.judging import RIVALS, judge
+from papers.mf_tree.judging import judge
 from papers.mf_tree.methods import (
     GENERATED,
     Method,
@@ -29,7 +32,8 @@ from papers.mf_tree.samples import (
     tables_of,
 )
 from papers.mf_tree.tables import REFERENCE, all_tables
-from papers.mf_tree.words import judge_theory, judge_words
+from papers.mf_tree.theory import judge_theory
+from papers.mf_tree.words import judge_words
 from papers.result import PublishedResult
 
 __all__ = ["make", "reproduce"]
@@ -111,9 +115,10 @@ def reproduce(
         [
             *judge_theory(seed),
             *judge(outcomes),
-            *judge_samples(samples, RIVALS),
+            *judge_samples(samples),
             *judge_objectives(outcomes),
             *judge_words(outcomes),
+            *judge_costs(outcomes),
         ],
         figure_facts(outcomes),
         draw_figures,
@@ -127,10 +132,17 @@ _LONG = ("DRHL, published starts",)  # left out of a quick look
 _SAMPLED = {method.key for method in (*methods(), *variants())}
 _MANY = 1000  # classes from which pairs of classes, or all classes at every node, take too long
 _SLOW = ("DAGSVM", "DRHL", "RNMF", "RDM", "CMTL", "one-vs-rest")
+_QUICK_ENOUGH = ("RNMF", "RDM", "CMTL")  # for so many classes, with their usual settings
+
+
+_MOST_HULLS = 10_000  # pairs of classes whose hulls are compared, in rows that are not sparse
 
 
 def _is_feasible(method: Method, problem: Problem) -> bool:
-    return len(set(problem.y_train)) < _MANY or not method.key.startswith(_SLOW)
+    n = len(set(problem.y_train))
+    if method.key == "MarginTree":
+        return not sparse.issparse(problem.X_train) and n * (n - 1) // 2 <= _MOST_HULLS
+    return n < _MANY or method.key in _QUICK_ENOUGH or not method.key.startswith(_SLOW)
 
 
 def _scores(outcome: Outcome) -> dict[str, dict[str, float]]:

@@ -24,6 +24,7 @@ __all__ = [
     "MEMBERS",
     "METHODS",
     "NAMESPACES",
+    "PER_NODE",
     "PUBLISHED",
     "REFERENCE",
     "RIVALS",
@@ -71,6 +72,7 @@ DATASETS = tuple(PUBLISHED)
 Make = Callable[[Hierarchy | None, int, int | None], Any]
 
 BLEND, EQUAL, BOOSTING, H_ADA = "blend", "blend, equal", "boosting", "H-Ada.MH"
+PER_NODE = "logistic per node"
 MEMBERS = ("forest", "kernel", "network")  # of the equal blend, which is fitted once for them all
 
 
@@ -144,7 +146,7 @@ METHODS = (
     Method(BOOSTING, _boosting),
     Method(H_ADA, _h_ada_mh),
     Method("structured forest", _structured_forest),
-    Method("logistic per node", _per_node),
+    Method(PER_NODE, _per_node),
 )
 
 

@@ -145,6 +145,8 @@ class Outcome:
         By method: ``auprc``, ``low``, ``high``, ``incoherence``.
     cost : dict of str to dict
         By method that was fitted: ``fit_s``, ``predict_s``, ``peak_mib``, ``weights``.
+    is_dag : bool
+        Whether a node has several parents.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Outcome:
     prior: float
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
     cost: dict[str, dict[str, Any]] = field(default_factory=dict)
+    is_dag: bool = False
 
 
 def find_outcome(
@@ -171,6 +174,7 @@ def find_outcome(
         data.hierarchy.n_nodes - 1,
         data.left_out,
         prior_score(data),
+        is_dag=not data.hierarchy.is_tree,
     )
     digest = fingerprint(problem)
     for method in methods:

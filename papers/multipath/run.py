@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from palmette.compare import ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
+from papers.multipath.judging import judge
 from papers.multipath.methods import REFERENCE, Method, MultipathSet, find_methods, read_set
 from papers.multipath.outcome import find_outcome
-from papers.multipath.tables import all_tables, draw_figures, figure_facts, judge
+from papers.multipath.tables import all_tables, draw_figures, figure_facts
 from papers.result import PublishedResult
 
 __all__ = ["make", "reproduce"]

@@ -102,12 +102,12 @@ def folds_of(method: Method, options: Options) -> int:
 def describe(method: Method, options: Options) -> str:
     """Write an estimator with all parameters: a default that changes makes another result.
 
-    What it prints is left out.
+    What it prints is left out, and the number of its threads, which changes no result.
     """
     from sklearn import config_context
 
     with config_context(print_changed_only=False):
-        return re.sub(r", verbose=\w+", "", describe_estimator(method.make(options)))
+        return re.sub(r"(, verbose|, n_jobs)=-?\w+", "", describe_estimator(method.make(options)))
 
 
 # ---------------------------------------------------------------------- makers

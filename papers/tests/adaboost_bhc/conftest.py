@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
 from palmette.compare import Problem
 from palmette.hierarchy._hierarchy import Hierarchy
+from papers.adaboost_bhc.further import further_tables, pair_tables
+from papers.adaboost_bhc.judging import judge_tables
 from papers.adaboost_bhc.methods import LEARNERS, Method
 from papers.adaboost_bhc.outcome import Curves, Grid, Growth, Outcome
+from papers.adaboost_bhc.sizes import size_tables
+from papers.adaboost_bhc.tables import (
+    error_tables,
+    glass_table,
+    growth_tables,
+    set_table,
+    time_table,
+)
 
 
 class Stages(BaseEstimator):
@@ -81,6 +93,21 @@ def outcome_of(problem_of):
 
 
 @pytest.fixture
+def judged():
+    """Return a maker of claims from the tables of what is given, as a run makes them."""
+
+    def make(outcomes=(), growths=(), glass=None, further=(), pairs=(), sizes=(), scores=None):
+        tables = [*growth_tables(growths), set_table(outcomes), time_table(outcomes)]
+        tables += [] if glass is None else [glass_table(glass)]
+        tables += [*error_tables(outcomes), *further_tables(further), *pair_tables(pairs)]
+        tables += size_tables(*sizes) if sizes else []
+        stored = json.loads(json.dumps([table.to_dict() for table in tables]))
+        return judge_tables(stored, scores)
+
+    return make
+
+
+@pytest.fixture
 def growth_of():
     """Return a maker of timings that follow a power law in rows and one in classes."""
     grid = Grid((10, 20, 40), (2, 4, 8), 4, 100)
@@ -105,6 +132,7 @@ def glass():
         nodes.append({"node": 4, "name": "2", "parent": 0, "depth": 1, "x": 2.0})
         for node in nodes:
             node["is_leaf"] = node["name"].isdecimal()
+            node["complexity"] = {"F1": 2.0, "N1": 0.5, "N3": 0.25}
         return {
             "start": start,
             "words": f"start from {start}",

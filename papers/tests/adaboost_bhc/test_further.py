@@ -13,7 +13,6 @@ from papers.adaboost_bhc.further import (
     pair_tables,
     tree_methods,
 )
-from papers.adaboost_bhc.judging import further_claims, words_claims
 from papers.adaboost_bhc.outcome import Curves, Outcome
 from papers.cells import Cells
 
@@ -45,28 +44,6 @@ def test_tables(further_of):
     assert further_tables([]) == []
 
 
-def test_claims_hold_or_do_not(further_of):
-    good = list(further_claims([further_of()], []))
-    assert [claim.holds for claim in good if "all features" not in claim.where] == [True] * 7
-    bad = [
-        claim.holds
-        for claim in further_claims([further_of(0.9, 0.9, 1.0, 0.5)], [])
-        if "all features" not in claim.where
-    ]
-    assert bad == [False, False, False, True, True, True, False]
-
-
-def test_exponents_are_compared_with_those_of_the_formulas(growth_of):
-    told = {"MH": 2.0, "MI": 1.0, "ECC": 0.0, "BHC": 0.3}
-    growths = [growth_of(name, 2.0, power) for name, power in told.items()]
-    (claim,) = further_claims([], growths)
-    assert claim.holds, claim.words
-    exponents, _ = pair_tables(growths)
-    assert exponents.rows[0][1:4] == pytest.approx((2.0, 2.0, 2.0))
-    (wrong,) = further_claims([], [growth_of(name, 2.0, 3.0) for name in told])
-    assert not wrong.holds
-
-
 def test_hardness_is_that_of_the_problems(problem_of):
     problem = problem_of()
     found = find_hardness(problem, Cells(None, {}), 0)
@@ -81,24 +58,47 @@ def test_other_trees_are_learnt():
     assert names == ["MarginTree", "RandomTree"]
 
 
-def test_what_is_said_in_passing(outcome_of):
-    """The formula, the protocol, the sizes of classes, and methods that do not suffer."""
-    outcomes = [
-        outcome_of("yeast_uci", has_split=False, MH=0.2, BHC=0.2, ECC=[0.1, 0.9]),
-        outcome_of("landsat", MH=0.1, BHC=0.9),
-    ]
-    found = {claim.where: claim for claim in words_claims(outcomes)}
-    assert [key.split(",")[0] for key in found] == [
-        "Section 4",
-        "Section 5",
-        "Section 5",
-        "Abstract",
-        "Section 5",
-    ]
-    assert "8 of 24 rows" in found["Section 5, class sizes"].words
-    assert "test parts of landsat, none of yeast_uci" in found["Section 5, protocol"].words
-    assert "1 of 2 sets" in found["Abstract, sqrt(d) features per split"].words
-    steady = found["Section 5, unbalanced, sqrt(d) features per split"].words
-    assert "2 of 3 methods" in steady
-    assert "ECC 10.00% at least, 90.00% at last (not so)" in steady
-    assert [claim.where for claim in words_claims([])] == ["Section 4, formula"]
+def test_copies_are_slower_and_err_as_much(further_of, judged):
+    def found(**options):
+        one = further_of(**options)
+        claims = judged([one.same_part], further=[one])
+        return [claim for claim in claims if claim.where.startswith("Section 3, copies")]
+
+    slower, same = found()  # a set that is not in the paper has no printed ratio
+    assert slower.holds
+    assert same.holds
+    assert "toy: 3.00 times" in slower.words
+    assert "scikit-learn" in slower.words
+    slower, same = found(copies=0.9, seconds=1.0)
+    assert not slower.holds
+    assert not same.holds
+
+
+def test_problems_of_trees_and_margin_trees(further_of, judged):
+    def found(part, **options):
+        one = further_of(**options)
+        claims = judged([one.same_part], further=[one])
+        return [claim.holds for claim in claims if part in claim.words]
+
+    assert found("easier than those of MI and ECC") == [True] * 4
+    assert found("easier than those of MI and ECC", bhc_f1=0.5) == [False, True, True, True]
+    assert found("easier than those of a random tree", bhc_f1=1.0) == [False, True, True, True]
+    assert found("was fitted over a margin tree", margin=0.9) == [True]
+    assert found("it errs no more than over a BHC tree", margin=0.1) == [True]
+    assert found("it errs no more than over a BHC tree", margin=0.9) == [False]
+
+
+def test_an_infinite_ratio_is_stored_as_nothing_and_is_easy(further_of, judged):
+    one = further_of(bhc_f1=None)
+    (claim,) = (
+        claim
+        for claim in judged([one.same_part], further=[one])
+        if claim.where == "Section 4, by F1" and "of MI and ECC" in claim.words
+    )
+    assert claim.holds
+    assert "BHC inf, MI 1" in claim.words
+
+
+def test_pair_tables(growth_of):
+    exponents, _ = pair_tables([growth_of("MH", 2.0, 2.0)])
+    assert exponents.rows[0][1:4] == pytest.approx((2.0, 2.0, 2.0))

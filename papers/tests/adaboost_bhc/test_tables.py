@@ -48,18 +48,22 @@ def test_times_and_ratios(outcome_of):
 
 
 def test_errors_in_per_cent(outcome_of):
-    end, train, early = error_tables([outcome_of(MH=0.2, MI=0.3, ECC=0.4, BHC=0.1)])
+    one = outcome_of(MH=[0.15, 0.2], MI=0.3, ECC=0.4, BHC=0.1)
+    end, train, early, least, least_train = error_tables([one])
     ((_, *errors, standard_error),) = end.rows
     assert errors == pytest.approx([20, 30, 40, 10])
     assert standard_error == pytest.approx(100 * (0.1 * 0.9 / 12) ** 0.5)
     assert train.rows[0][1:] == pytest.approx((10, 15, 20, 5))
-    assert early.rows[0][1:] == pytest.approx((55, 60, 65, 50))
+    assert early.rows[0][1:] == pytest.approx((17.5, 60, 65, 50))
+    assert least.rows[0][1:] == pytest.approx((15, 30, 40, 10))
+    assert least_train.rows[0][1:] == pytest.approx((7.5, 15, 20, 5))
 
 
 def test_splits_of_the_glass_tree(glass):
     table = glass_table(glass)
+    assert table.columns[2:] == ("F1", "N1", "N3")
     assert table.rows[:2] == [
-        ("x: root", "g | 2 (building windows, not float)"),
-        ("x: g", "1 (building windows, float) | 5 (containers)"),
+        ("x: root", "g | 2 (building windows, not float)", 2.0, 0.5, 0.25),
+        ("x: g", "1 (building windows, float) | 5 (containers)", 2.0, 0.5, 0.25),
     ]
     assert table.notes[0] == "start from x: ((1,5)g,2)root;"

@@ -107,10 +107,13 @@ def test_everything_of_the_protocol_is_kept(problem):
     seen = []
     cells = Cells(None, {}, lambda *names: seen.append(names))
     found = find_parity(problem, cells, with_grid=False)
-    assert len(seen) == 10
+    assert len(seen) == 11
     assert list(found.curves["HiRRpar-FS"]) == [1, 2, 4, 5]
     assert list(found.curves["all features"]) == [10]
     assert len(found.objective) == 10
     assert found.lowest <= found.from_ridge[-1] * (1 + 1e-6)
     assert found.standardized.keys() == METHODS.keys()
+    assert {(one.node, one.rank) for one in found.exchanges} == {
+        (name, rank) for name in found.chosen for rank in range(3, 9)
+    }
     assert list(found.chosen) == [str(problem.hierarchy.names[node]) for node in (0, 1, 5)]

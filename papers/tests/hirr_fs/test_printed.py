@@ -38,6 +38,9 @@ def test_statements_on_printed_tables():
         assert verdicts(f"Table {number}, as printed") == [False, True, True]
     assert verdicts("Table 3, as printed") == [False]  # 4 to 6 times
     assert verdicts("Table 6, as printed") == [True, True, True, False]
+    assert verdicts("Table 6, as printed, overlap") == [False]  # 10.5 in common against 13
+    assert verdicts("Table 7, as printed") == [False]  # of two proteins HierFisher is slower
+    assert verdicts("Figure 8, as printed, alike") == [True]
     assert verdicts("Table 8(a), as printed") == [False, True]
     assert verdicts("Table 8(b), as printed") == [False]
     for part in "cdef":

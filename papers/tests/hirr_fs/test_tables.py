@@ -17,6 +17,7 @@ SCORES = {
     "HiRRpar_FS": 0.8,
     "HiRRsib_FS": 0.8,
     "HiRRfam_FS": 0.9,
+    "HiRRfam_FS, chosen": 0.75,
     "all_features": 0.95,
 }
 
@@ -44,9 +45,12 @@ def test_found_and_printed_figures_stand_side_by_side(outcome):
 
 def test_honest_scores_and_ranks(outcome):
     tables = {table.title.partition(".")[0]: table for table in all_tables([outcome])}
-    (row, ranks) = tables["Table 5"].rows
-    assert row == ("protein_dd", 2, "0.5000", "0.6000", "0.7000", "0.8000", "0.9000", "0.9500")
-    assert ranks == ("mean rank", None, "5.00", "4.00", "3.00", "2.00", "1.00", None)
+    row, ranks, chosen = tables["Table 5"].rows
+    f1 = ("0.5000", "0.6000", "0.7000", "0.8000", "0.9000", "0.7500", "0.9500")
+    assert row == ("protein_dd", 2, *f1)
+    assert ranks == ("mean rank", None, "5.00", "4.00", "3.00", "2.00", "1.00", None, None)
+    # with chosen strengths in the place of the family
+    assert chosen[2:] == ("5.00", "4.00", "3.00", "1.00", None, "2.00", None)
     assert tables["Table 4"].rows[1] == ranks
 
 

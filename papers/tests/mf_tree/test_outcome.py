@@ -12,7 +12,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from papers.cells import Cells
 from papers.mf_tree import outcome as module
 from papers.mf_tree.methods import Options, methods, plain_trees
-from papers.mf_tree.outcome import Grown, Outcome, find_outcome
+from papers.mf_tree.outcome import N_RANDOM, Grown, Outcome, find_outcome, rare_classes
 
 
 def test_scores(problem, monkeypatch):
@@ -50,7 +50,7 @@ def test_another_seed_is_another_cell(problem):
     seen = []
     cells = Cells(None, {}, lambda *names: seen.append(names))
     for seed in (0, 1, 0):
-        find_outcome(problem, plain_trees()[1:], Options(seed), cells)
+        find_outcome(problem, plain_trees()[1:2], Options(seed), cells)
     assert len(seen) == 2
 
 
@@ -82,6 +82,42 @@ def test_the_given_tree_is_the_nearest(outcome_of):
     # three are as near
     assert qualities["other"]["triplets"] == pytest.approx((3 * 0.5) / 4)
     assert qualities["other"]["purity"] == pytest.approx(1 / 3)
+
+
+def test_random_trees_are_those_of_the_method(outcome_of):
+    """Twenty of them; the first is that of the learner for the same seed and rows."""
+    outcome = outcome_of([])
+    problem = outcome.problem
+    whole = find_outcome(problem, plain_trees()[1:2], Options(0), Cells(None, {}))
+    assert all(len(values) == N_RANDOM for values in outcome.chance.values())
+    for name, value in whole.qualities["random"].items():
+        assert outcome.chance[name][0] == value
+    assert len(set(outcome.chance["triplets"])) > 3
+
+
+def test_rare_classes_are_a_quarter_of_unequal_ones():
+    y = np.repeat(np.array(list("abcdefgh"), dtype=object), [40, 3, 30, 2, 30, 20, 20, 10])
+    X = np.zeros((len(y), 1))
+    star = Hierarchy.star(list("abcdefgh"))
+    assert rare_classes(Problem("p", star, X, y, X, y)).tolist() == ["b", "d"]
+    tested = y[y != "d"]
+    assert rare_classes(Problem("p", star, X, y, X, tested)).tolist() == ["b"]
+    even = np.repeat(y[np.unique(y, return_index=True)[1]], 9)
+    assert len(rare_classes(Problem("p", star, X, even, X, even))) == 0
+
+
+def test_the_f1_of_rare_classes(problem, monkeypatch):
+    labels = np.unique(problem.y_train)
+    few = np.flatnonzero((problem.y_train != "p/b") | (np.arange(len(problem.y_train)) < 6))
+    some = replace(problem, X_train=problem.X_train[few], y_train=problem.y_train[few])
+    assert rare_classes(some).tolist() == ["p/b"]
+    predicted = np.searchsorted(labels, problem.y_test)
+    predicted[np.flatnonzero(predicted == 1)[::2]] = 0  # half of p/b for p/a
+    told = {"predicted": predicted.tolist(), "us": 2.0, "dots": 3.0}
+    found = {"edges": None, "tree_s": None, "fit_s": 1.0, "depth": 2, "answers": {"": told}}
+    monkeypatch.setattr(module, "work", lambda *_: found)
+    (answer,) = find_outcome(some, methods()[:1], Options(), Cells(None, {})).answers.values()
+    assert answer.rare_f1 == pytest.approx(2 / 3)
 
 
 def test_no_given_tree_no_qualities(problem, outcome_of):

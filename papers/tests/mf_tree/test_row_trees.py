@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from papers.mf_tree.outcome import count_dot_products
+from papers.mf_tree.fits import count_dot_products
 from papers.mf_tree.row_trees import RowTreeClassifier, depend_most, factor_groups
 
 
@@ -33,6 +33,17 @@ def test_groups_have_the_largest_criterion():
     best = max(criterion(groups) for groups in product(range(2), repeat=8))
     for form in (np.asarray, sparse.csr_array):
         assert criterion(depend_most(form(X), 2)) == pytest.approx(best)
+
+
+def test_sparse_rows_may_have_negative_values():
+    """Positive and negative values of a column are two columns, as in NMFTree."""
+    X = np.array([[5.0, 0.0, 0.0], [4.0, 0.0, 1.0], [-5.0, 0.0, 1.0], [-4.0, 0.5, 0.0]])
+    groups = factor_groups(sparse.csr_array(X), 2)
+    assert groups[0] == groups[1] != groups[2] == groups[3]
+    split = np.hstack([np.maximum(X, 0), np.maximum(-X, 0)])
+    assert np.array_equal(groups, factor_groups(sparse.csr_array(split), 2))
+    tree = RowTreeClassifier("nmf", most_others=1).fit(sparse.csr_array(X), list("aabb"))
+    assert tree.predict(sparse.csr_array(X)).tolist() == list("aabb")
 
 
 def test_components_are_groups():

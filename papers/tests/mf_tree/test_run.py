@@ -7,12 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from palmette._arrays import take_rows
-from palmette.compare import ResultStore
+from palmette.compare import Problem, ResultStore
 from palmette.exceptions import DataHomeError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from papers import find_published
 from papers.mf_tree import run as module
-from papers.mf_tree.methods import approximations, methods, plain_trees, read_set, variants
+from papers.mf_tree.methods import (
+    GENERATED,
+    approximations,
+    methods,
+    plain_trees,
+    read_set,
+    variants,
+)
 from papers.mf_tree.run import make, reproduce
 
 SOME = [method for method in methods() if method.key.startswith(("MF-Tree", "CMTL"))]
@@ -21,7 +31,7 @@ SOME = [method for method in methods() if method.key.startswith(("MF-Tree", "CMT
 def test_a_small_set_from_end_to_end(problem, tmp_path):
     seen = []
     store = ResultStore(tmp_path / "r.jsonl")
-    chosen = [*SOME, *variants()[-1:], *(approximations()[i] for i in (0, 1, 4)), *plain_trees()]
+    chosen = [*SOME, *variants()[-1:], *(approximations()[i] for i in (0, 2, 5)), *plain_trees()]
     options = {"store": store, "watch": lambda *names: seen.append(names), "chosen": chosen}
     result = reproduce([problem], **options)
     assert [table.title for table in result.tables] == [
@@ -87,3 +97,30 @@ def test_no_data_home_is_told_before_any_fit(monkeypatch):
     monkeypatch.setattr(module, "read_set", pytest.fail)
     with pytest.raises(DataHomeError, match="no data home"):
         make(["letter"])
+
+
+def chosen_for(n_classes: int, X: object = None) -> set[str]:
+    names = [f"c{i}" for i in range(n_classes)]
+    X = np.zeros((n_classes, 1)) if X is None else X
+    problem = Problem("many", Hierarchy.star(names), X, names)
+    every = [*methods(), *variants(), *approximations(), *plain_trees()]
+    return {method.key for method in every if module._is_feasible(method, problem)}
+
+
+def test_what_is_left_out_of_many_classes():
+    """No pairs of classes, and no classifier of all rows for every class."""
+    some, many = chosen_for(100), chosen_for(1000)
+    assert some >= {"DAGSVM", "one-vs-rest", "DRHL", "RNMF as published", "RNMF, p=3", "MarginTree"}
+    assert some > many
+    assert many >= {"MF-Tree as published", "MF-Tree", "RNMF", "RDM", "CMTL", "MF-Tree, tau=3"}
+    left = ("DAGSVM", "one-vs-rest", "DRHL", "RNMF as", "RNMF, p", "RDM as", "RDM, p", "Margin")
+    assert not any(key.startswith(left) for key in many)
+
+
+def test_hulls_of_few_classes_with_dense_rows_only():
+    assert "MarginTree" not in chosen_for(150)
+    assert "MarginTree" not in chosen_for(20, sparse.csr_array((20, 1)))
+
+
+def test_the_set_of_many_classes_is_one_of_the_usual_ones():
+    assert GENERATED in find_published("mf-tree").datasets

@@ -20,10 +20,10 @@ from palmette.multipath import (
     CoherentNetworkClassifier,
 )
 from papers.multipath import outcome as module
+from papers.multipath.judging import judge
 from papers.multipath.methods import BLEND, EQUAL, MEMBERS, Method, read_set, set_of
 from papers.multipath.outcome import Outcome, prior_score, score_interval
 from papers.multipath.run import make, reproduce
-from papers.multipath.tables import judge
 
 EDGES = [
     ("root", "GO0003674"),
@@ -126,24 +126,53 @@ def outcome(name: str, score: float) -> Outcome:
     return Outcome(name, 1, 1, 1, 1, (), 0.1, {BLEND: told})
 
 
+def h_ada_among_others(name: str, low: float, high: float, is_dag: bool = False) -> Outcome:
+    told = {"auprc": 0.3, "low": low, "high": high, "incoherence": 0.0}
+    scores = {"H-Ada.MH": told}
+    scores |= {"boosting": {**told, "auprc": 0.5}, "logistic per node": {**told, "auprc": 0.35}}
+    return Outcome(name, 1, 1, 1, 1, (), 0.1, scores, is_dag=is_dag)
+
+
 @pytest.mark.parametrize(("low", "said"), [(0.11, "is above"), (0.10, "is not above")])
 def test_h_ada_mh_is_compared_with_the_prior(low, said):
-    told = {"auprc": 0.3, "low": low, "high": 0.4, "incoherence": 0.0}
-    scores = {"H-Ada.MH": told, "boosting": {**told, "auprc": 0.5}}
-    found = judge([Outcome("enron_corr", 1, 1, 1, 1, (), 0.1, scores)])
-    (claim,) = (each for each in found if "H-Ada.MH's" in each.words)
-    assert f"0.300 ({low:.3f} to 0.400) {said} the prior's 0.100; boosting has 0.5" in claim.words
+    found = judge([h_ada_among_others("enron_corr", low, 0.4)])
+    (claim,) = (each for each in found if each.where == "H-Ada.MH, prior, enron_corr")
+    assert f"H-Ada.MH's 0.300 ({low:.3f} to 0.400) {said} the prior's 0.100." in claim.words
     assert claim.holds == (said == "is above")
 
 
+@pytest.mark.parametrize(("high", "holds"), [(0.5, True), (0.49, False)])
+def test_h_ada_mh_is_compared_with_the_better_of_two(high, holds):
+    found = judge([h_ada_among_others("spo_go", 0.2, high, is_dag=True)])
+    (claim,) = (each for each in found if each.where == "H-Ada.MH, competitive, spo_go")
+    assert claim.words.startswith("spo_go (DAG): H-Ada.MH 0.300 (0.200 to ")
+    assert "logistic per node 0.350, boosting 0.500: " in claim.words
+    assert claim.holds == holds
+
+
+def test_the_mean_rank_of_h_ada_mh_is_told_with_the_number_of_sets():
+    sets = [h_ada_among_others(name, 0.2, 0.4) for name in ("enron_corr", "spo_go")]
+    (claim,) = (each for each in judge(sets) if each.where == "H-Ada.MH, competitive, ranks")
+    # C-HMCNN has .756 and .382, so that the ranks of H-Ada.MH are 4 and 4
+    assert "the mean rank 4.00 of 4 methods over 2 sets (the middle is 2.5)" in claim.words
+    assert not claim.holds
+    sets[0].scores["H-Ada.MH"]["auprc"] = sets[1].scores["H-Ada.MH"]["auprc"] = 0.9
+    (claim,) = (each for each in judge(sets) if each.where == "H-Ada.MH, competitive, ranks")
+    assert claim.holds
+
+
 def test_claims_say_above_level_and_below():
-    told = [outcome("derisi_fun", 0.250), outcome("spo_fun", 0.2140), outcome("spo_go", 0.37)]
-    words = [claim.words for claim in judge(told)]
+    told = [outcome("derisi_fun", 0.250), outcome("spo_fun", 0.2180), outcome("spo_go", 0.37)]
+    claims = judge(told)
+    words = [claim.words for claim in claims]
     assert "is above C-HMCNN's 0.195" in words[0]
-    assert "is level with C-HMCNN's 0.215" in words[1]
+    assert "is level with C-HMCNN's 0.215" in words[1]  # .208 to .228
     assert "is below C-HMCNN's 0.382" in words[2]
-    assert "above C-HMCNN on 1 of 3; at worst it is -0.0120 (spo_go)" in words[3]
-    assert [claim.holds for claim in judge(told)] == [True, True, False, False, True]
+    assert "above C-HMCNN on 1, level with C-HMCNN on 1, below C-HMCNN on 1" in words[3]
+    assert "larger on 2, and at worst -0.0120 (spo_go)" in words[3]
+    assert words[4] == "Coherence: the most by which a node exceeds a parent on 3 sets is 0."
+    assert [claim.holds for claim in claims] == [True, False, False, False, True]
+    assert [claim.holds for claim in judge(told[:1])] == [True, True, True]
 
 
 def test_what_does_not_apply_is_refused():

@@ -32,10 +32,10 @@ def test_two_small_sets_from_end_to_end(problem, trees, failing, tmp_path):
     problems = [problem, replace(problem, name="emotions")]
     result = reproduce(problems, **options)
     assert len(seen) == 2 * 2 * (2 + 2 * 2)
-    assert [claim.where for claim in result.claims][8:] == [
-        "Seconds, toy",
+    assert [claim.where for claim in result.claims][11:] == [
+        "Our default, seconds, toy",
         "Table 1, emotions",
-        "Seconds, emotions",
+        "Our default, seconds, emotions",
         "Against print, svm-cost",
         "Against print, ml-knn",
         "Our default, macro-AUC",
