@@ -83,11 +83,14 @@ def test_every_preset_of_a_public_estimator_learns(estimator):
         for parameter, value in known.parameters.items():
             if parameter != "n_estimators":
                 assert repr(getattr(model, parameter)) == repr(value)
-        model.set_params(**sizes_of_parts(model)).fit(X, y)
+        # a threshold decides on several labels per row
+        several = isinstance(known.parameters.get("decoding"), float)
+        target = [{label} for label in y] if several else y
+        model.set_params(**sizes_of_parts(model)).fit(X, target)
         if hasattr(model, "predict"):
             # projections on eigenvectors, as published, err even here
             literal = getattr(model, "router", None) == "spectral"
-            assert model.score(X, y) >= (0.5 if literal else 1.0), name
+            assert model.score(X, target) >= (0.5 if literal else 1.0), name
         else:
             assert len(model.hierarchy_.leaves) == 4, name
 
