@@ -390,7 +390,7 @@ class StructuredForestClassifier(
         wrong = sparse.csr_array(chosen[:, self.nodes_] != Y)
         right = np.diff(wrong.indptr) == 0
         counted = left_out if weights is None else left_out * weights
-        self.oob_score_ = float(np.average(right, weights=counted)) if left_out.any() else np.nan
+        self.oob_score_ = float(np.average(right, weights=counted)) if counted.any() else np.nan
 
     # ------------------------------------------------------------------ warm start
 

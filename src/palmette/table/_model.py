@@ -224,9 +224,10 @@ def fit_table(
         summary=summary,
     )
     rows = problem.class_rows()  # none of labels that only the thesaurus has
-    labels = [path[-1] if fitted.learnt_ and isinstance(path, tuple) else path
-              for path in fitted.classes_]  # fmt: skip
-    summary["class_rows"] = [rows[label] for label in labels]
+    summary["class_rows"] = [
+        rows[path[-1] if fitted.learnt_ and isinstance(path, tuple) else path]
+        for path in fitted.classes_
+    ]
     return fitted
 
 
