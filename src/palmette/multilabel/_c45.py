@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette._arrays import FloatArray, canonical_rows, check_single_precision, read_rows
 from palmette.base._fitting import check_weights
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._c45_kernel import (
     EntropyTree,
@@ -27,10 +28,12 @@ from palmette.multilabel._c45_kernel import (
     grow_entropy_tree,
     take_sorted,
 )
+from palmette.multilabel._c45_raising import prune_and_raise
 
 _MAX_LOGS = 2**24  # up to this total of integer weights, logarithms are tabulated
 _UNDEFINED = -2  # scikit-learn's value for the feature and threshold of a leaf
 _LEAF = -1  # scikit-learn's value for the children of a leaf
+_CRITERIA = ("gain", "gain_ratio")
 _SLACK = 0.1  # number of errors by which a leaf may be worse than the subtree it replaces
 _ALMOST_ONE = 1.0 - 1e-9  # allows for rounding errors in the total weight of a leaf
 
@@ -38,7 +41,7 @@ _ALMOST_ONE = 1.0 - 1e-9  # allows for rounding errors in the total weight of a 
 class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Decision tree with the stopping and pruning of C4.5, the usual base of label ensembles.
 
-    Splits are binary, by information gain, as in scikit-learn's trees with criterion "entropy", and
+    Splits are binary. By default they are those of scikit-learn's trees with criterion "entropy",
     found several times faster: columns are sorted once for all nodes, and once for all trees of an
     ensemble. A subtree is replaced by a leaf if the expected errors of the leaf do not exceed those
     of the subtree. With :math:`e` errors among rows of weight :math:`n`, the expected rate is the
@@ -63,8 +66,26 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         number of cuts of its feature in a node of weight :math:`n`, as in release 8 of C4.5 and in
         J48 of Weka: features with many values have to gain more, and splits that gain nothing are
         left out.
+    criterion : {"gain", "gain_ratio"}
+        How splits are chosen. "gain": by information gain. "gain_ratio": as in J48, release 8 of
+        C4.5 in Weka. Each feature has the cut of its highest gain. Of the features that gain at
+        least the average, less 0.001 bits, the one with the highest ratio of gain and entropy of
+        the sides' weights splits the node. On each side, a cut leaves at least a tenth of the
+        weight per class, but no less than `min_weight` and no more than 25. It is placed at a
+        value of the training rows, values up to 1e-5 apart are not split, and the first of
+        equally good splits is taken.
+    subtree_raising : bool
+        Whether subtrees may also be replaced by their larger branch, which then receives the rows
+        of the other one, as in C4.5. Subtrees that make as many errors on the training rows as a
+        leaf become leaves before. Without pruning (``confidence=None``) it has no effect.
     random_state : int, RandomState or None
         Breaks ties between equally good splits.
+
+    Notes
+    -----
+    ``C45Tree.preset("j48")`` gives the trees of Weka's J48 with its defaults, for numeric features
+    with single precision. J48 treats features that are declared as nominal differently: features
+    with two values then have no minimum of `criterion`, and also count where they gain nothing.
 
     Attributes
     ----------
@@ -80,7 +101,26 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
     >>> C45Tree(random_state=0).fit(X, [0, 0, 0, 1, 1, 1]).predict([[1.5], [9.0]])
     array([0, 1])
+
+    The trees of Weka's J48:
+
+    >>> C45Tree.preset("j48").fit(X, [0, 0, 0, 1, 1, 1]).predict([[2.0], [2.5]])
+    array([0, 1])
     """
+
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        "j48": Preset(
+            "J48 of Weka with its defaults, C4.5 release 8",
+            {
+                "criterion": "gain_ratio",
+                "mdl_correction": True,
+                "smoothing": 0.0,
+                "subtree_raising": True,
+            },
+            "Frank, Hall and Witten (2016), The WEKA Workbench",
+        )
+    }
 
     def __init__(
         self,
@@ -89,16 +129,22 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         min_weight: float = 2.0,
         smoothing: float = 0.1,
         mdl_correction: bool = False,
+        criterion: str = "gain",
+        subtree_raising: bool = False,
         random_state: Any = None,
     ) -> None:
         self.confidence = confidence
         self.min_weight = min_weight
         self.smoothing = smoothing
         self.mdl_correction = mdl_correction
+        self.criterion = criterion
+        self.subtree_raising = subtree_raising
         self.random_state = random_state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({"mdl_correction": False, **state})  # a parameter that files may lack
+        # parameters that files may lack
+        added = {"mdl_correction": False, "criterion": "gain", "subtree_raising": False}
+        super().__setstate__({**added, **state})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45Tree:
         """Grow and prune the tree.
@@ -122,6 +168,8 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
         if not isinstance(self.smoothing, Real) or self.smoothing < 0:
             raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
+        if self.criterion not in _CRITERIA:
+            raise PalmetteError(f"criterion={self.criterion!r}: expected one of {_CRITERIA}.")
         kinds = {"dtype": np.float32, "accept_sparse": "csc", "accept_large_sparse": False}
         X, y = validate_data(self, canonical_rows(X), y, **kinds)
         check_classification_targets(y)
@@ -136,11 +184,18 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kept = np.flatnonzero(weights)
             rows, codes, weights = rows.take(kept), codes[kept], weights[kept]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        min_weight = self.min_weight * _ALMOST_ONE
         self.tree_ = grow_tree(
-            rows, codes, weights, self.classes_, min_weight, seed, mdl=bool(self.mdl_correction)
+            rows,
+            codes,
+            weights,
+            self.classes_,
+            self.min_weight * _ALMOST_ONE,
+            seed,
+            mdl=bool(self.mdl_correction),
+            by_ratio=self.criterion == "gain_ratio",
+            raising=self.confidence if self.subtree_raising else None,
         )
-        if self.confidence is not None:
+        if self.confidence is not None and not self.subtree_raising:
             _prune(self.tree_.tree_, self.confidence)
         if self.smoothing:
             _smooth(self.tree_.tree_, self.smoothing)
@@ -178,8 +233,9 @@ MULAN = "Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas (2011), MULAN: a Ja
 
 
 def j48() -> C45Tree:
-    """Return the tree with the settings of J48, the base of the multi-label methods of MULAN."""
-    return C45Tree(smoothing=0.0, mdl_correction=True)
+    """Return the tree of J48, the base of the multi-label methods of MULAN."""
+    tree: C45Tree = C45Tree.preset("j48")
+    return tree
 
 
 def _prune(tree: Any, confidence: float) -> None:
@@ -315,8 +371,10 @@ def grow_tree(
     seed: int,
     *,
     mdl: bool = False,
+    by_ratio: bool = False,
+    raising: float | None = None,
 ) -> DecisionTreeClassifier:
-    """Grow a tree by information gain until leaves are pure or too small to split.
+    """Grow a tree until leaves are pure or too small to split.
 
     Parameters
     ----------
@@ -332,6 +390,10 @@ def grow_tree(
         Breaks ties between equally good cuts.
     mdl : bool
         Whether features with many cuts have to gain more; see `C45Tree`.
+    by_ratio : bool
+        Whether splits are chosen by gain ratio.
+    raising : float, optional
+        Confidence level of a pruning that raises subtrees; None: no pruning.
 
     Returns
     -------
@@ -349,9 +411,13 @@ def grow_tree(
         logs[1:] *= np.log(logs[1:])
     starts, places, values = rows.columns
     columns = type(rows.columns)(starts, places.copy(), values.copy())  # overwritten by growing
+    codes = codes.astype(np.uint32)
     grown = grow_entropy_tree(
-        columns, codes.astype(np.uint32), amounts, logs, len(classes), float(min_weight), seed, mdl
+        columns, codes, amounts, logs, len(classes), float(min_weight), seed, mdl, by_ratio
     )
+    if raising is not None:
+        z = -float(ndtri(raising))
+        grown = prune_and_raise(columns, grown, codes, amounts, float(raising), z)
     return _as_classifier(grown, rows.shape[1], classes)
 
 

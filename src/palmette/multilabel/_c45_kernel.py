@@ -1,4 +1,4 @@
-"""Growing full decision trees by information gain, on columns that are sorted once.
+"""Growing full decision trees by information gain or gain ratio, on columns that are sorted once.
 
 The nonzero entries of each column are stored in ascending order, and keep it in every node: a split
 partitions the entries of each column together with the rows. Zeros are not stored. Hence a node
@@ -24,6 +24,12 @@ Sums: TypeAlias = NDArray[Any]  # float64, or int64 where all weights are whole 
 
 _MIN_IMPROVEMENT = 1e-9  # relative to the rows' weight: smaller differences of scores are ties
 _NEAR = np.float32(1e-7)  # values at most this far apart are not split, as in scikit-learn's trees
+_FIRST = ~np.uint64(0)  # the rank of all cuts where ties are not drawn from: the first one wins
+# numbers of J48, by which features are chosen by gain ratio
+_NEAR_OF_J48 = 1e-5  # values at most this far apart are not split
+_TIE_OF_J48 = 1e-6  # gains in bits, ratios and weights that differ by at most this are ties
+_BELOW_AVERAGE = 1e-3  # bits by which the gain of a feature may be less than the average
+_MOST_PER_SIDE = 25.0  # a cut need not leave more than this weight on a side
 
 
 class SortedColumns(NamedTuple):
@@ -82,6 +88,10 @@ class EntropyTree(NamedTuple):
     masses : array of shape (n_places, n_classes), of the data type of the weights
         Total weights of the classes.
     n_rows : int64 array of shape (n_places,)
+    starts : int64 array of shape (n_places,)
+        Where the rows of a node start in `members`.
+    members : uint32 array of shape (n_training_rows,)
+        The training rows, those of a node next to each other.
     """
 
     features: Indices
@@ -89,6 +99,8 @@ class EntropyTree(NamedTuple):
     left: Indices
     masses: Sums
     n_rows: Offsets
+    starts: Offsets
+    members: Numbers
 
 
 class _Rows(NamedTuple):
@@ -106,6 +118,7 @@ class _Best(NamedTuple):
     cut: float
     score: float
     rank: Word
+    below: float  # weight of the rows up to the cut
 
 
 @inner(error_model="numpy")
@@ -145,14 +158,18 @@ def _sum_zeros(
 
 @inner(error_model="numpy")
 def _better(
-    best: _Best, j: int, low: Any, high: Any, score: float, margin: float, key: Word
+    best: _Best, j: int, low: Any, high: Any, score: float, below: Any, margin: float, key: Word
 ) -> _Best:
-    """Return the better of two cuts; each of several equally good cuts is equally likely."""
-    cut = _cut_between(float(low), float(high))
-    place = np.int64(np.float32(cut) * np.float32(2.0**20))  # different for the cuts of a feature
-    rank = draw_at(draw_at(key, j), place)
+    """Return the better of two cuts; each of several equally good cuts is equally likely.
+
+    If the best one has the highest rank, it remains the best among ties, and so does the next one.
+    """
+    cut, rank = _cut_between(float(low), float(high)), best.rank
+    if rank != _FIRST:
+        place = np.int64(np.float32(cut) * np.float32(2.0**20))  # differs for a feature's cuts
+        rank = draw_at(draw_at(key, j), place)
     if score > best.score + margin or rank > best.rank:
-        return _Best(j, cut, score, rank)
+        return _Best(j, cut, score, rank, float(below))
     return best
 
 
@@ -178,12 +195,14 @@ def _scan(
     buffers: Sums,
     min_weight: float,
     margin: float,
+    near: float,
     best: _Best,
     key: Word,
 ) -> tuple[_Best, int]:
     """Score all cuts of a feature in a node; return the best, and how many cuts are allowed.
 
-    If no cut has enough weight on both sides, none has in the descendants of the node.
+    If no cut has enough weight on both sides, none has in the descendants of the node (with `near`
+    or a minimum weight that depends on the node, one may).
     """
     classes, weights, logs = rows
     left, right, zeros = buffers[0], buffers[1], buffers[2]
@@ -194,10 +213,14 @@ def _scan(
         value = columns.values[bounds[0]]
         if value == columns.values[bounds[1] - 1]:  # two values, hence one cut
             score, below = _score_zeros(masses, zeros, logs)
+            if value > 0.0:
+                low, high = np.float32(0.0), value
+            else:
+                low, high, below = value, np.float32(0.0), total - below
             allowed = min(below, total - below) >= min_weight
+            allowed &= float(low) + near < float(high)
             if allowed and score > best.score - margin:
-                low, high = min(value, np.float32(0.0)), max(value, np.float32(0.0))
-                best = _better(best, j, low, high, score, margin, key)
+                best = _better(best, j, low, high, score, below, margin, key)
             return best, int64(allowed)
     for k in range(len(masses)):
         left[k], right[k] = 0.0, masses[k]
@@ -211,11 +234,12 @@ def _scan(
             and not first
             and below >= min_weight
             and total - below >= min_weight
+            and float(last) + near < float(value)
         ):
             n_cuts += 1
             score = low_score + high_score - _x_log_x(below, logs) - _x_log_x(total - below, logs)
             if score > best.score - margin:
-                best = _better(best, j, last, value, score, margin, key)
+                best = _better(best, j, last, value, score, below, margin, key)
         last, first = value, False
         if at_zeros:
             for k in range(len(zeros)):
@@ -320,18 +344,29 @@ def _choose(
     With `mdl` the logarithm of the number of cuts of a feature is subtracted from its score, and a
     cut without a gain is none.
     """
-    nothing = _Best(-1, 0.0, -np.inf, np.uint64(0))
+    nothing = _Best(-1, 0.0, -np.inf, np.uint64(0), 0.0)
     purity = _purity(masses, rows.logs)
     margin = _MIN_IMPROVEMENT * purity[1]
     best = nothing
     if mdl:
-        best = _Best(-1, 0.0, purity[0] - _x_log_x(purity[1], rows.logs) + margin, ~np.uint64(0))
+        best = _Best(-1, 0.0, purity[0] - _x_log_x(purity[1], rows.logs) + margin, _FIRST, 0.0)
     for i in range(n_constant, len(features)):
         j, n_cuts = int64(features[i]), int64(0)
         if not _is_constant(columns, bounds[j]):
             start = nothing if mdl else best
             found, n_cuts = _scan(
-                columns, j, bounds[j], rows, masses, purity, buffers, min_weight, margin, start, key
+                columns,
+                j,
+                bounds[j],
+                rows,
+                masses,
+                purity,
+                buffers,
+                min_weight,
+                margin,
+                0.0,
+                start,
+                key,
             )
             if not mdl:
                 best = found
@@ -339,11 +374,100 @@ def _choose(
                 score = found.score - np.log(n_cuts)
                 tied = score > best.score - margin and found.rank > best.rank
                 if score > best.score + margin or tied:
-                    best = _Best(found.feature, found.cut, score, found.rank)
+                    best = _Best(found.feature, found.cut, score, found.rank, found.below)
         if not n_cuts:
             features[i], features[n_constant] = features[n_constant], features[i]
             n_constant += 1
     return best, n_constant
+
+
+@inner(error_model="numpy")
+def _least_per_side(total: float, n_classes: int, min_weight: float) -> float:
+    """Return the least weight on each side of a cut: in large nodes, a share of the weight."""
+    share = 0.1 * total / n_classes
+    if share - min_weight < _TIE_OF_J48:
+        return min_weight
+    return min(share, _MOST_PER_SIDE)
+
+
+@inner(error_model="numpy", inline="always")
+def _choose_by_ratio(
+    columns: SortedColumns,
+    bounds: Indices,
+    features: Indices,
+    n_constant: int,
+    rows: _Rows,
+    masses: Sums,
+    buffers: Sums,
+    min_weight: float,
+    mdl: bool,
+    found: Sums,
+) -> tuple[_Best, int]:
+    """Return the cut of the highest gain ratio, and how many features, moved first, are constant.
+
+    The cut of a feature is that of the highest gain; features that gain less than the average do
+    not count. Cuts without a gain are none. `found` has the gain, weight and cut of each feature.
+    """
+    purity = _purity(masses, rows.logs)
+    total = float(purity[1])
+    bits = total * np.log(2.0)
+    margin = _TIE_OF_J48 * bits
+    nothing = _Best(-1, 0.0, purity[0] - _x_log_x(purity[1], rows.logs), _FIRST, 0.0)
+    least = _least_per_side(total, len(masses), min_weight)
+    sum_gains, n_found = 0.0, 0
+    for j in range(len(features)):
+        found[j, 0] = 0.0
+    for i in range(n_constant, len(features)):
+        j, is_out = int64(features[i]), _is_constant(columns, bounds[features[i]])
+        if not is_out:
+            best, n_cuts = _scan(
+                columns,
+                j,
+                bounds[j],
+                rows,
+                masses,
+                purity,
+                buffers,
+                least - _TIE_OF_J48,
+                margin,
+                _NEAR_OF_J48,
+                nothing,
+                np.uint64(0),
+            )
+            if best.feature >= 0:
+                gain = (best.score - nothing.score) / bits
+                gain -= np.log2(n_cuts) / total if mdl else 0.0
+                if gain >= _TIE_OF_J48:
+                    found[j, 0], found[j, 1], found[j, 2] = gain, best.below, best.cut
+                    sum_gains += gain
+                    n_found += 1
+            if not n_cuts and least == min_weight:  # as in all descendants
+                is_out = columns.values[bounds[j, 0]] == columns.values[bounds[j, 1] - 1]
+        if is_out:
+            features[i], features[n_constant] = features[n_constant], features[i]
+            n_constant += 1
+    best, highest = nothing, _TIE_OF_J48
+    for j in range(len(features)):  # in the order of the columns: the first of ties wins
+        gain, below = found[j, 0], found[j, 1]
+        if gain > 0.0 and gain >= sum_gains / n_found - _BELOW_AVERAGE:
+            above = total - below
+            spread = total * np.log2(total) - below * np.log2(below) - above * np.log2(above)
+            ratio = gain * total / spread
+            if ratio > highest:
+                best, highest = _Best(j, found[j, 2], ratio, _FIRST, below), ratio + _TIE_OF_J48
+    return best, n_constant
+
+
+@inner(error_model="numpy")
+def _down_to_a_value(columns: SortedColumns, j: int, n_rows: int, cut: float) -> float:
+    """Return the highest value of a column, in all training rows, that is not above a cut."""
+    start, stop = columns.starts[j], columns.starts[j + 1]
+    best = 0.0 if stop - start < n_rows and cut >= 0.0 else -np.inf
+    for e in range(start, stop):
+        value = float(columns.values[e])
+        if best < value <= cut:
+            best = value
+    return best
 
 
 @inner(error_model="numpy", inline="always")
@@ -369,13 +493,14 @@ def grow_entropy_tree(
     min_weight: float,
     seed: int,
     mdl: bool,
+    by_ratio: bool,
 ) -> EntropyTree:
     """Grow a tree until leaves are pure or too small to split.
 
     Parameters
     ----------
     columns : SortedColumns, IN
-        Overwritten.
+        Overwritten: the entries of each column are in another order.
     classes : uint32 array of shape (n_rows,), IN
     weights : int64 or float64 array of shape (n_rows,), IN
         All positive.
@@ -388,6 +513,8 @@ def grow_entropy_tree(
         Breaks ties between equally good cuts.
     mdl : bool
         Whether features with many cuts have to gain more.
+    by_ratio : bool
+        Whether features are chosen by gain ratio, and their cuts as J48 places them.
 
     Returns
     -------
@@ -407,6 +534,7 @@ def grow_entropy_tree(
     split, cuts = np.empty(max_nodes, np.int32), np.empty(max_nodes, np.float64)
     left, counts = np.empty(max_nodes, np.int32), np.empty(max_nodes, np.int64)
     masses, n_places = np.empty((max_nodes, n_classes), weights.dtype), 1
+    starts, found = np.empty(max_nodes, np.int64), np.empty((n_features, 3))
     # stack of nodes: index, first and last member, features that cannot split it, bounds of the
     # columns (first and last entry, rows without one). The smaller child is grown first, which
     # bounds the size of the stack.
@@ -428,28 +556,46 @@ def grow_entropy_tree(
             for k in range(3):
                 bounds[j, k] = spans[n_tasks, j, k]
         split[node], cuts[node], left[node], counts[node] = -1, 0.0, -1, stop - start
+        starts[node] = start
         is_mixed, total = _masses_of(members[start:stop], rows, masses[node]), 0 * weights[0]
         for k in range(n_classes):
             total += masses[node, k]
         if not is_mixed or total < 2.0 * min_weight:
             continue
-        best, n_constant = _choose(
-            columns,
-            bounds,
-            features,
-            n_constant,
-            rows,
-            masses[node],
-            buffers,
-            min_weight,
-            mdl,
-            keys[n_tasks],
-        )
+        if by_ratio:
+            best, n_constant = _choose_by_ratio(
+                columns,
+                bounds,
+                features,
+                n_constant,
+                rows,
+                masses[node],
+                buffers,
+                min_weight,
+                mdl,
+                found,
+            )
+        else:
+            best, n_constant = _choose(
+                columns,
+                bounds,
+                features,
+                n_constant,
+                rows,
+                masses[node],
+                buffers,
+                min_weight,
+                mdl,
+                keys[n_tasks],
+            )
         if best.feature < 0:
             continue
-        _mark_left(columns, bounds[best.feature], members[start:stop], best.cut, goes_left)
+        cut = best.cut
+        if by_ratio:
+            cut = _down_to_a_value(columns, best.feature, n_rows, cut)
+        _mark_left(columns, bounds[best.feature], members[start:stop], cut, goes_left)
         middle = _partition(members, start, stop, goes_left, rows_right)
-        split[node], cuts[node], left[node] = best.feature, best.cut, n_places
+        split[node], cuts[node], left[node] = best.feature, cut, n_places
         smaller_left = middle - start <= stop - middle
         first, second = (1, 0) if smaller_left else (0, 1)  # positions of left and right
         tasks[n_tasks + first, 0], tasks[n_tasks + second, 0] = n_places, n_places + 1
@@ -468,5 +614,11 @@ def grow_entropy_tree(
         n_tasks += 2
         n_places += 2
     return EntropyTree(
-        split[:n_places], cuts[:n_places], left[:n_places], masses[:n_places], counts[:n_places]
+        split[:n_places],
+        cuts[:n_places],
+        left[:n_places],
+        masses[:n_places],
+        counts[:n_places],
+        starts[:n_places],
+        members,
     )
