@@ -179,13 +179,14 @@ class Weka(ClassifierMixin, BaseEstimator):
         key = (self.name, X.shape, hash(np.asarray(X).tobytes()), codes.tobytes())
         if key not in _BUILT:
             _BUILT[key] = _java(f"weka.classifiers.{self.name}")()
-            _BUILT[key].buildClassifier(_instances(X, codes, len(self.classes_)))
-        self.model_ = _BUILT[key]
+            rows = _instances(X, codes, len(self.classes_), are_flags(X))
+            _BUILT[key].buildClassifier(rows)
+        self.model_, self.flags_ = _BUILT[key], are_flags(X)
         return self
 
     def predict_proba(self, X: Array) -> Array:
         """Return the distribution of every row."""
-        rows = _instances(X, None, len(self.classes_))
+        rows = _instances(X, None, len(self.classes_), self.flags_)
         return np.array([self.model_.distributionForInstance(row)[:] for row in rows])
 
 
@@ -195,12 +196,22 @@ def _java(name: str) -> Any:
     return jpype.JClass(name)
 
 
-def _instances(X: Array, codes: Array | None, n_classes: int) -> Any:
+def are_flags(X: Array) -> Array:
+    """Return which columns have no other values than 0 and 1: nominal ones in MULAN's files."""
+    X = np.asarray(X)
+    return ((X == 0) | (X == 1)).all(axis=0) & (X == 1).any(axis=0)
+
+
+def _instances(X: Array, codes: Array | None, n_classes: int, flags: Array | None = None) -> Any:
     import jpype
 
     values = _java("java.util.ArrayList")([f"c{code}" for code in range(n_classes)])
     Attribute, DenseInstance = _java("weka.core.Attribute"), _java("weka.core.DenseInstance")
-    columns = [Attribute(f"a{j}") for j in range(X.shape[1])]
+    binary = _java("java.util.ArrayList")(["0", "1"])
+    columns = [
+        Attribute(f"a{j}", binary) if flags is not None and flags[j] else Attribute(f"a{j}")
+        for j in range(X.shape[1])
+    ]
     if n_classes:
         columns.append(Attribute("class", values))
         last = np.full(len(X), np.nan) if codes is None else codes.astype(float)

@@ -73,7 +73,9 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         the sides' weights splits the node. On each side, a cut leaves at least a tenth of the
         weight per class, but no less than `min_weight` and no more than 25. It is placed at a
         value of the training rows, values up to 1e-5 apart are not split, and the first of
-        equally good splits is taken.
+        equally good splits is taken. Features with no other values than 0 and 1 are treated as
+        J48 treats nominal ones: only `min_weight` bounds their cut, and they count in the average
+        where they gain nothing.
     subtree_raising : bool
         Whether subtrees may also be replaced by their larger branch, which then receives the rows
         of the other one, as in C4.5. Subtrees that make as many errors on the training rows as a
@@ -84,8 +86,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     ``C45Tree.preset("j48")`` gives the trees of Weka's J48 with its defaults, for numeric features
-    with single precision. J48 treats features that are declared as nominal differently: features
-    with two values then have no minimum of `criterion`, and also count where they gain nothing.
+    of single precision without missing values, and for nominal ones with the values 0 and 1.
 
     Attributes
     ----------

@@ -401,18 +401,21 @@ def _choose_by_ratio(
     buffers: Sums,
     min_weight: float,
     mdl: bool,
+    are_flags: Flags,
     found: Sums,
 ) -> tuple[_Best, int]:
     """Return the cut of the highest gain ratio, and how many features, moved first, are constant.
 
     The cut of a feature is that of the highest gain; features that gain less than the average do
-    not count. Cuts without a gain are none. `found` has the gain, weight and cut of each feature.
+    not count. Cuts without a gain are none, but flags without one count in the average. `found`
+    has the gain, weight and cut of each feature.
     """
     purity = _purity(masses, rows.logs)
     total = float(purity[1])
     bits = total * np.log(2.0)
     margin = _TIE_OF_J48 * bits
     nothing = _Best(-1, 0.0, purity[0] - _x_log_x(purity[1], rows.logs), _FIRST, 0.0)
+    any_cut = _Best(-1, 0.0, -np.inf, _FIRST, 0.0)
     least = _least_per_side(total, len(masses), min_weight)
     sum_gains, n_found = 0.0, 0
     for j in range(len(features)):
@@ -420,6 +423,7 @@ def _choose_by_ratio(
     for i in range(n_constant, len(features)):
         j, is_out = int64(features[i]), _is_constant(columns, bounds[features[i]])
         if not is_out:
+            lowest = min_weight if are_flags[j] else least
             best, n_cuts = _scan(
                 columns,
                 j,
@@ -428,20 +432,22 @@ def _choose_by_ratio(
                 masses,
                 purity,
                 buffers,
-                least - _TIE_OF_J48,
+                lowest - _TIE_OF_J48,
                 margin,
                 _NEAR_OF_J48,
-                nothing,
+                any_cut if are_flags[j] else nothing,
                 np.uint64(0),
             )
             if best.feature >= 0:
                 gain = (best.score - nothing.score) / bits
                 gain -= np.log2(n_cuts) / total if mdl else 0.0
-                if gain >= _TIE_OF_J48:
+                if gain >= _TIE_OF_J48 or are_flags[j]:
+                    if gain * total < _TIE_OF_J48:
+                        gain = 0.0
                     found[j, 0], found[j, 1], found[j, 2] = gain, best.below, best.cut
                     sum_gains += gain
                     n_found += 1
-            if not n_cuts and least == min_weight:  # as in all descendants
+            if not n_cuts and lowest == min_weight:  # as in all descendants
                 is_out = columns.values[bounds[j, 0]] == columns.values[bounds[j, 1] - 1]
         if is_out:
             features[i], features[n_constant] = features[n_constant], features[i]
@@ -456,6 +462,20 @@ def _choose_by_ratio(
             if ratio > highest:
                 best, highest = _Best(j, found[j, 2], ratio, _FIRST, below), ratio + _TIE_OF_J48
     return best, n_constant
+
+
+@inner(error_model="numpy")
+def _find_flags(columns: SortedColumns) -> Flags:
+    """Return which columns have no other values than 0 and 1."""
+    n_columns = len(columns.starts) - 1
+    are_flags = np.empty(n_columns, np.bool_)
+    for j in range(n_columns):
+        start, stop = columns.starts[j], columns.starts[j + 1]
+        is_flag = start < stop
+        for e in range(start, stop):
+            is_flag &= columns.values[e] == 1.0
+        are_flags[j] = is_flag
+    return are_flags
 
 
 @inner(error_model="numpy")
@@ -535,6 +555,7 @@ def grow_entropy_tree(
     left, counts = np.empty(max_nodes, np.int32), np.empty(max_nodes, np.int64)
     masses, n_places = np.empty((max_nodes, n_classes), weights.dtype), 1
     starts, found = np.empty(max_nodes, np.int64), np.empty((n_features, 3))
+    are_flags = _find_flags(columns)
     # stack of nodes: index, first and last member, features that cannot split it, bounds of the
     # columns (first and last entry, rows without one). The smaller child is grown first, which
     # bounds the size of the stack.
@@ -573,6 +594,7 @@ def grow_entropy_tree(
                 buffers,
                 min_weight,
                 mdl,
+                are_flags,
                 found,
             )
         else:
