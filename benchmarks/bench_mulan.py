@@ -31,7 +31,7 @@ SEED = 0
 
 def settings() -> dict[str, tuple[Any, Any]]:
     """Return pairs of models: with plain settings, and with those of MULAN."""
-    plain, j48 = C45Tree(), C45Tree(smoothing=0.0, mdl_correction=True)
+    plain, j48 = C45Tree(), C45Tree.preset("j48")
     drawn = {"random_state": SEED}
     return {
         "ML-kNN": (pm.MLkNN(scale=None), pm.MLkNN.preset("mulan")),
@@ -54,7 +54,7 @@ def settings() -> dict[str, tuple[Any, Any]]:
             pm.RAkEL(estimator=C45Tree(mdl_correction=True), **drawn),
         ),
         "HOMER": (pm.HOMER(estimator=plain, **drawn), pm.HOMER.preset("mulan", **drawn)),
-        "HOMER, MDL correction only": (
+        "HOMER, trees of J48 only": (
             pm.HOMER(estimator=plain, **drawn),
             pm.HOMER(estimator=j48, **drawn),
         ),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from palmette import PalmetteError
-from palmette.multilabel import HOMER
+from palmette.multilabel import HOMER, BinaryRelevance, C45Tree, CalibratedLabelRanking
 
 # labels a and c go together, and b and d
 X = np.array([[0.0]] * 4 + [[1.0]] * 3)
@@ -54,6 +54,36 @@ def test_classifiers_of_a_cluster_see_the_rows_with_a_label_there():
         for each in models:
             if hasattr(each, "tree_"):
                 assert each.tree_.n_node_samples[0] == expected
+
+
+@pytest.mark.parametrize("branching", [2, 4])
+def test_binary_relevance_as_the_estimator_changes_nothing(branching):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    Y = (X @ rng.normal(size=(3, 7)) + rng.normal(size=(120, 7)) > 0.5).astype(int)
+    for routing in ("soft", "hard", "mulan"):
+        models = [
+            HOMER(branching, each, routing=routing, random_state=0).fit(X, Y)
+            for each in (C45Tree.preset("j48"), BinaryRelevance(C45Tree.preset("j48")))
+        ]
+        assert np.array_equal(*(model.predict_proba(X) for model in models))
+        assert all(len(each) == 1 for each in models[1].models_)
+
+
+def test_label_ranking_in_every_cluster():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 3))
+    Y = (X @ rng.normal(size=(3, 7)) + rng.normal(size=(120, 7)) > 0.5).astype(int)
+    ranking = CalibratedLabelRanking.preset("mulan")
+    model = HOMER.preset("mulan", estimator=ranking, random_state=0).fit(X, Y)
+    top, tree = model._choices[0], model.tree_
+    parts = [tree.groups[child] for child in top.children]
+    target = np.column_stack([Y[:, part].any(axis=1) for part in parts]).astype(int)
+    alone = CalibratedLabelRanking.preset("mulan", random_state=0).fit(X, target)
+    told, found = alone.predict(X).astype(bool), model.predict(X)
+    for k, part in enumerate(parts):
+        assert not found[~told[:, k]][:, part].any()
+    assert found.any()
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,9 @@ class HOMER(MultilabelClassifier):
     branching : int
         Number of clusters that a cluster is divided into.
     estimator : classifier, optional
-        Base estimator; `C45Tree` by default.
+        Base estimator, one per part of a cluster; `C45Tree` by default. If it predicts several
+        labels per row itself, for example a `CalibratedLabelRanking`, there is one per cluster,
+        whose labels are the parts.
     routing : {"soft", "hard", "mulan"}
         How the probabilities :math:`p_1, \\ldots, p_d` along the path to a label are combined.
         "soft": the score is their minimum. "hard", as first published: the score is :math:`p_d` if
@@ -224,7 +226,7 @@ class HOMER(MultilabelClassifier):
     tree_ : GrownTree
         The clusters of columns of ``nodes_``.
     models_ : list of lists of fitted classifiers
-        One per part of every cluster that is divided.
+        One per part of every cluster that is divided, or only one for all parts of a cluster.
 
     References
     ----------
@@ -280,7 +282,7 @@ class HOMER(MultilabelClassifier):
         self.tree_ = grow_class_tree(self._partition(), problem, leaf_size=self.branching)
         self._choices = _choices_of(self.tree_)
         jobs = [
-            (make_members(self.estimator, len(choice.children) or len(choice.labels), rng), choice)
+            (make_members(self.estimator, self._n_models(choice), rng), choice)
             for choice in self._choices
         ]
         columns, shared = sparse.csc_array(Y), rows_to_share(X, self.estimator)
@@ -290,6 +292,11 @@ class HOMER(MultilabelClassifier):
             self.n_jobs,
             self.verbose,
         )
+
+    def _n_models(self, choice: _Choice) -> int:
+        if isinstance(self.estimator, MultilabelClassifier):
+            return 1
+        return len(choice.children) or len(choice.labels)
 
     def _fit_choice(
         self,
@@ -310,6 +317,8 @@ class HOMER(MultilabelClassifier):
             targets = [target[rows] for target in targets]
             weights = None if weights is None else weights[rows]
         X = part_to_fit(X, self.estimator, rows)
+        if isinstance(self.estimator, MultilabelClassifier):
+            return [members[0].fit(X, np.column_stack(targets).astype(np.int8), weights)]
         pairs = zip(members, targets, strict=True)
         return [fit_member(member, X, target, weights) for member, target in pairs]
 
@@ -384,9 +393,17 @@ def _any_of(Y: sparse.csc_array, labels: IntArray) -> NDArray[np.bool_]:
 def _predict_parts(models: list[Any], X: Any, rows: NDArray[np.intp] | None) -> FloatArray:
     """Return the probabilities of the parts of a cluster, 0 for other rows than `rows`."""
     if rows is None:
-        return np.column_stack([positive_proba(model, X) for model in models])
-    found = np.zeros((X.shape[0], len(models)))
+        return _parts_of(models, X)
+    n_parts = len(models)
+    if isinstance(models[0], MultilabelClassifier):
+        n_parts = len(models[0].classes_)
+    found = np.zeros((X.shape[0], n_parts))
     if len(rows):
-        part = take_rows(X, rows)
-        found[rows] = np.column_stack([positive_proba(model, part) for model in models])
+        found[rows] = _parts_of(models, take_rows(X, rows))
     return found
+
+
+def _parts_of(models: list[Any], X: Any) -> FloatArray:
+    if isinstance(models[0], MultilabelClassifier):
+        return np.asarray(models[0].predict_proba(X))
+    return np.column_stack([positive_proba(model, X) for model in models])
