@@ -173,9 +173,16 @@ def _rakel(options: Options) -> Any:
 
 
 def _homer(options: Options) -> Any:
-    from palmette.multilabel import HOMER
+    """Return HOMER with label ranking in its clusters, which the paper does not name.
 
-    return HOMER.preset("mulan", branching=4, **options.shared)
+    With a tree per part, MULAN's default, F agrees with print, but AUC does not: .758 on scene
+    where .811 is printed, and not even a tree per label without any cluster has more than .770.
+    With label ranking both agree on all sets.
+    """
+    from palmette.multilabel import HOMER, CalibratedLabelRanking
+
+    ranking = CalibratedLabelRanking.preset("mulan")
+    return HOMER.preset("mulan", branching=4, estimator=ranking, **options.shared)
 
 
 def _cocoa(options: Options) -> Any:
@@ -189,10 +196,10 @@ def _cocoa(options: Options) -> Any:
 
 
 def _j48() -> Any:
-    """Return the C4.5 trees of MULAN."""
+    """Return the trees of MULAN."""
     from palmette.multilabel import C45Tree
 
-    return C45Tree(smoothing=0.0, mdl_correction=True)
+    return C45Tree.preset("j48")
 
 
 def _trees(kind: str) -> Callable[[Options], Any]:
@@ -223,7 +230,7 @@ _OF_PAPER = (
     Method("ecc", "classifier chains, 50 (quick: 10)", _ecc),
     Method("clr", "calibrated label ranking", _clr),
     Method("rakel", "random k-labelsets", _rakel),
-    Method("homer", "HOMER, 4 balanced clusters", _homer),
+    Method("homer", "HOMER, 4 balanced clusters, label ranking in each", _homer),
     Method("cocoa", "COCOA, 10 couplings of 50 models, of 10 on TMC (quick: 3 of 3)", _cocoa),
     Method("sf", "structured forest, one feature per split", _structured("sf"), 0),
     Method("sf-lr", "structured forest, logistic splits", _structured("sf-lr"), 0),

@@ -126,7 +126,6 @@ _WHY = {
     "sf-lr": "no setting that we tried gives the printed scores of all sets: 'Table 2, logistic' "
     "of soshf-parts",
     "sf-lr-cs": "as sf-lr",
-    "homer": "its AUC is below print on most sets: unexplained",
 }
 
 
