@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class J48:
             least = 25.0
         values, before = np.unique(self.X[rows, j]), entropy(self.masses(rows))
         best, found, n_cuts = -np.inf if is_flag else 0.0, None, 0
-        for low, high in zip(values[:-1], values[1:], strict=True):
+        for low, high in itertools.pairwise(values):
             sides = [rows[self.X[rows, j] <= low], rows[self.X[rows, j] > low]]
             sums = np.array([self.weights[side].sum() for side in sides])
             if low + 1e-5 >= high or sums.min() - least <= -SMALL:

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.multilabel.j48 import J48
 
 from palmette import PalmetteError
 from palmette.datasets import fetch
 from palmette.multilabel import BinaryRelevance, C45Tree
 from palmette.multilabel._c45 import j48
-from tests.multilabel.j48 import J48
 
 
 @parametrize_with_checks([C45Tree.preset("j48")])

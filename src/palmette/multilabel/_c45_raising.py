@@ -45,9 +45,10 @@ def _normal_limit(weight: float, errors: float, z: float) -> float:
 
 @inner(error_model="numpy")
 def _further(weight: float, errors: float, z: float) -> float:
-    if errors + 0.5 >= weight:
-        return max(weight - errors, 0.0)
-    return _normal_limit(weight, errors, z)
+    further = weight - errors
+    if errors + 0.5 < weight:
+        further = _normal_limit(weight, errors, z)
+    return max(further, 0.0)
 
 
 @inner(error_model="numpy")
@@ -63,7 +64,7 @@ def _expected_errors(masses: Sums, others: Sums, confidence: float, z: float) ->
     errors = weight - largest
     if errors >= 1.0:
         return errors + _further(weight, errors, z)
-    at_none = weight * (1.0 - confidence ** (1.0 / weight))
+    at_none: float = weight * (1.0 - confidence ** (1.0 / weight))
     if errors == 0.0:
         return at_none
     return errors + at_none + errors * (_further(weight, 1.0, z) - at_none)
