@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -121,6 +122,41 @@ def test_it_obeys_the_laws(estimator, laws):
             broken.append(error)
     if broken:
         raise ExceptionGroup("laws that are broken", broken)
+
+
+QUICK = {"n_estimators": 3, "random_state": 0}
+WRONG = ("x", -1, None, [], float("nan"), object())  # for one parameter at a time
+_ELSEWHERE = {"random_state": "seed", "client": "scheduler"}  # other words that errors have for them
+
+
+def with_one_wrong(estimator: type[BaseEstimator]) -> Iterator[tuple[str, object, BaseEstimator]]:
+    """Yield a parameter, a value that is wrong for most of them, and an estimator with it."""
+    right = dict(PARAMETERS.get(estimator.__name__, ({},))[0])
+    known = estimator().get_params(deep=False)
+    right.update({name: value for name, value in QUICK.items() if name in known})
+    for name in known:
+        for wrong in WRONG:
+            if (name, wrong) == ("n_jobs", -1):
+                continue  # right, and starts processes
+            yield name, wrong, estimator(**{**right, name: wrong})
+
+
+@pytest.mark.parametrize("estimator", public_estimators(), ids=label)
+@pytest.mark.filterwarnings("ignore")
+def test_a_wrong_parameter_is_answered_by_an_error_that_names_it(estimator, capfd):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(32, 3)) + np.repeat(np.arange(4), 8)[:, None]
+    y = np.repeat(list("abcd"), 8)
+    failed = []
+    for name, wrong, model in with_one_wrong(estimator):
+        try:
+            model.fit(X, y)
+        except ValueError as error:  # as those of Palmette and of scikit-learn
+            if name not in str(error) and _ELSEWHERE.get(name, name) not in str(error).lower():
+                failed.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
+        except Exception as error:
+            failed.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
+    assert not failed, "\n".join(failed)
 
 
 def test_the_table_of_parameters_names_public_estimators_only():
