@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from palmette._arrays import row_chunks, take_rows
 from palmette.base._grow import ClassProblem, IntArray, least_side
+from palmette.base._parameters import is_count, is_number
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._groups import best_cut, k_means, median_cut, two_means, two_sides
@@ -264,8 +265,12 @@ class MFTree(ClassTreeLearner):
 
     def _check(self, branching: int) -> None:
         """Raise an error for parameters out of range."""
-        if not branching >= 2:
-            raise PalmetteError(f"branching={self.branching!r}: expected 2 or more.")
+        if not is_count(branching, 2):
+            raise PalmetteError(
+                f"branching={self.branching!r}: expected 'auto' or an integer of at least 2."
+            )
+        if not (is_number(self.tau) and self.tau >= 0):
+            raise PalmetteError(f"tau={self.tau!r}: expected a number of levels, 0 or more.")
         for name, allowed in (
             ("weights", tuple(_POWER)),
             ("centring", ("node", "global")),

@@ -14,7 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
+from palmette.base._parameters import is_count
 from palmette.decisions._thresholds import Threshold
+from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath._base import CoherentClassifier
@@ -115,6 +117,10 @@ class CoherentForestClassifier(CoherentClassifier):
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.dag_rule = dag_rule
         self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        if not is_count(self.n_directions):
+            raise PalmetteError(f"n_directions={self.n_directions!r}: expected a positive integer.")
 
     # ------------------------------------------------------------------ fitting
 
