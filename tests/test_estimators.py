@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from unittest import SkipTest
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
+from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from tests.instances import (
     PARAMETERS,
@@ -23,6 +25,7 @@ from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.shared import one_of
 
 import palmette
+from palmette import decoding, routing, scoring, weak
 from palmette.base._callbacks import CallbackSupportMixin
 
 # one test per estimator, not one per check: thousands of tests cost more than what they run
@@ -129,34 +132,71 @@ WRONG = ("x", -1, None, [], float("nan"), object())  # for one parameter at a ti
 _OTHER_WORDS = {"random_state": "seed", "client": "scheduler"}  # of some errors
 
 
-def with_one_wrong(estimator: type[BaseEstimator]) -> Iterator[tuple[str, object, BaseEstimator]]:
-    """Yield a parameter, a value that is wrong for most of them, and an estimator with it."""
-    right = dict(PARAMETERS.get(estimator.__name__, ({},))[0])
-    known = estimator().get_params(deep=False)
-    right.update({name: value for name, value in QUICK.items() if name in known})
-    for name in known:
+def unnamed(names: Iterable[str], fit: Callable[[dict[str, object]], object]) -> list[str]:
+    """Return the wrong parameters of which an error, if there is one, does not say the name."""
+    found = []
+    for name in names:
         for wrong in WRONG:
             if (name, wrong) == ("n_jobs", -1):
                 continue  # right, and starts processes
-            yield name, wrong, estimator(**{**right, name: wrong})
+            words = name.lower(), _OTHER_WORDS.get(name, name)
+            try:
+                fit({name: wrong})
+            except ValueError as error:  # as those of Palmette and of scikit-learn
+                if not any(word in str(error).lower() for word in words):
+                    found.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
+            except Exception as error:
+                found.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
+    return found
+
+
+def four_clouds() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(4), 8)
+    return np.abs(rng.normal(size=(32, 3)) + codes[:, None]), np.array(list("abcd"))[codes]
 
 
 @pytest.mark.parametrize("estimator", public_estimators(), ids=label)
 @pytest.mark.filterwarnings("ignore")
 def test_a_wrong_parameter_is_answered_by_an_error_that_names_it(estimator):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(32, 3)) + np.repeat(np.arange(4), 8)[:, None]
-    y = np.repeat(list("abcd"), 8)
-    failed = []
-    for name, wrong, model in with_one_wrong(estimator):
-        try:
-            model.fit(X, y)
-        except ValueError as error:  # as those of Palmette and of scikit-learn
-            words = name.lower(), _OTHER_WORDS.get(name, name)
-            if not any(word in str(error).lower() for word in words):
-                failed.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
-        except Exception as error:
-            failed.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
+    X, y = four_clouds()
+    known = estimator().get_params(deep=False)
+    right = dict(PARAMETERS.get(estimator.__name__, ({},))[0])
+    right.update({name: value for name, value in QUICK.items() if name in known})
+    failed = unnamed(known, lambda wrong: estimator(**{**right, **wrong}).fit(X, y))
+    assert not failed, "\n".join(failed)
+
+
+def _fit_with(part):
+    """Fit an estimator with one of the parts that it may have, and predict."""
+    X, y = four_clouds()
+    place = type(part).__module__.split(".")[1]
+    if place == "decisions":
+        return palmette.FlatClassifier(GaussianNB(), decoding=part).fit(X, y).predict(X)
+    if place == "feature_selection":
+        return palmette.HierarchicalFeatureSelector(part, n_features_to_select=2).fit(X, y)
+    if place == "boosting":
+        return palmette.AdaBoostMHClassifier(2, weak_learner=part).fit(X, y)
+    if place == "forest":
+        return palmette.StructuredForestClassifier(2, router=part, random_state=0).fit(X, y)
+    return palmette.ClassTreeClassifier(router=part).fit(X, y).predict(X)
+
+
+PARTS = (
+    *(routing.LinearRouter, routing.KernelRouter, routing.ForestRouter, routing.ChosenRouter),
+    *(routing.SpectralRouter, routing.AxisSplit, routing.FlatRouter, routing.AverageRouter),
+    *(routing.EstimatorRouter, routing.Hellinger, routing.LogisticSplit),
+    *(scoring.HirrScore, scoring.FsnmScore, scoring.MrmrScore, scoring.FisherScore),
+    *(scoring.UnivariateScore, weak.CartPerClass, weak.EstimatorPerClass, weak.SharedTree),
+    *(weak.StumpPerClass, weak.TreePerClass, decoding.Beam, decoding.Confident),
+    decoding.MinExpectedLoss,
+)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=label)
+@pytest.mark.filterwarnings("ignore")
+def test_a_wrong_parameter_of_a_part_is_answered_by_an_error_that_names_it(part):
+    failed = unnamed(inspect.signature(part).parameters, lambda wrong: _fit_with(part(**wrong)))
     assert not failed, "\n".join(failed)
 
 
