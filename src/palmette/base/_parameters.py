@@ -11,6 +11,8 @@ from palmette.exceptions import PalmetteError
 __all__ = [
     "check_branching",
     "check_classifier",
+    "check_counts",
+    "check_not_negative",
     "check_positive",
     "is_count",
     "is_number",
@@ -54,6 +56,21 @@ def check_positive(estimator: Any, *names: str, words: tuple[str, ...] = ()) -> 
         if not (is_number(given) and given > 0):
             choice = "".join(f"{word!r} or " for word in words)
             raise PalmetteError(f"{name}={given!r}: expected {choice}a positive number.")
+
+
+def check_not_negative(estimator: Any, *names: str) -> None:
+    """Raise an error for the first parameter that is not a number of at least zero."""
+    for name in names:
+        given = getattr(estimator, name)
+        if not (is_number(given) and given >= 0):
+            raise PalmetteError(f"{name}={given!r}: expected a number of at least 0.")
+
+
+def check_counts(estimator: Any, *names: str) -> None:
+    """Raise an error for the first parameter that is not a positive integer."""
+    for name in names:
+        if not is_count(given := getattr(estimator, name)):
+            raise PalmetteError(f"{name}={given!r}: expected a positive integer.")
 
 
 def check_classifier(estimator: Any, name: str = "estimator") -> None:

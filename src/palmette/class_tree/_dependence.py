@@ -115,6 +115,8 @@ class DependenceTree(ClassTreeLearner):
     def _begin(self, problem: ClassProblem) -> _ClassKernel:
         """Gather class means and their kernel; see `Partition.begin`."""
         check_branching(self.branching)
+        if not isinstance(self.kernel_params, dict | None):
+            raise PalmetteError(f"kernel_params={self.kernel_params!r}: expected a dict, or None.")
         if self.of not in ("mean", "sum"):
             raise PalmetteError(f"of={self.of!r}: expected 'mean' or 'sum'.")
         means = problem.statistics.mean

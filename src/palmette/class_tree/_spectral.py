@@ -280,6 +280,8 @@ class MFTree(ClassTreeLearner):
                 raise PalmetteError(f"{name}={given!r}: expected one of {', '.join(allowed)}.")
         if self.rule == "abs" and branching != 2:
             raise PalmetteError(f"rule='abs' divides in two, but branching={branching}.")
+        if not isinstance(self.kernel_params, dict | None):
+            raise PalmetteError(f"kernel_params={self.kernel_params!r}: expected a dict, or None.")
         known = isinstance(self.kernel, str) or callable(self.kernel)
         if not known and not hasattr(self.kernel, "transform"):
             raise PalmetteError(

@@ -170,7 +170,8 @@ def _summary(found: TreeComplexity) -> str:
     if found.n_nodes > found.n_small + n:
         lines.append(f"only the {n:,} nodes with the most rows were measured")
     if found.n_drawn:
-        lines.append(f"about {found.max_rows:,} rows were drawn of larger nodes: {found.n_drawn:,}")
+        larger = "one larger node" if found.n_drawn == 1 else f"{found.n_drawn:,} larger nodes"
+        lines.append(f"of {larger}, about {found.max_rows:,} rows were drawn")
     if found.overlap:
         lines.append("rows with labels on several sides of a node are left out there")
     return "\n".join(lines)

@@ -14,9 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
-from palmette.base._parameters import is_count
+from palmette.base._parameters import check_counts
 from palmette.decisions._thresholds import Threshold
-from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath._base import CoherentClassifier
@@ -119,8 +118,7 @@ class CoherentForestClassifier(CoherentClassifier):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        if not is_count(self.n_directions):
-            raise PalmetteError(f"n_directions={self.n_directions!r}: expected a positive integer.")
+        check_counts(self, "n_directions")
 
     # ------------------------------------------------------------------ fitting
 
