@@ -50,6 +50,13 @@ def test_rows_and_nodes_are_bounded(clouds):
     assert again == found
 
 
+def test_sides_are_bounded(clouds):
+    learned = learn_tree(clouds, "random", parameters={"branching": 6})
+    found = measure_nodes(clouds, learned, max_sides=3)
+    assert found.n_wide == 1
+    assert len(found.nodes[0].sides) == len(found.nodes[0].n_rows) == 3
+
+
 def test_small_nodes_are_left_out_unless_all_are_small(clouds):
     learned = learn_tree(clouds, "agglomerative")
     assert measure_nodes(clouds, learned, min_rows=100).n_small > 0

@@ -172,6 +172,9 @@ def _summary(found: TreeComplexity) -> str:
     if found.n_drawn:
         larger = "one larger node" if found.n_drawn == 1 else f"{found.n_drawn:,} larger nodes"
         lines.append(f"of {larger}, about {found.max_rows:,} rows were drawn")
+    if found.n_wide:
+        most = found.max_sides
+        lines.append(f"of nodes with more than {most} sides, only the {most} largest were measured")
     if found.overlap:
         lines.append("rows with labels on several sides of a node are left out there")
     return "\n".join(lines)

@@ -63,9 +63,11 @@ class TreeComplexity:
         Number of these that were left out, since they have fewer rows than `min_rows`.
     n_drawn : int
         Number of measured nodes of which not all rows were measured.
+    n_wide : int
+        Number of measured nodes of which not all sides were measured.
     overlap : bool
         Whether there are rows with labels on several sides of a node; they are not measured there.
-    min_rows, max_rows : int
+    min_rows, max_rows, max_sides : int
         The limits of a node.
     """
 
@@ -73,9 +75,11 @@ class TreeComplexity:
     n_nodes: int
     n_small: int
     n_drawn: int
+    n_wide: int
     overlap: bool
     min_rows: int
     max_rows: int
+    max_sides: int
 
     @property
     def mean_boundary_share(self) -> float:
@@ -97,6 +101,7 @@ class TreeComplexity:
             "n_measured": len(self.nodes),
             "min_rows": self.min_rows,
             "max_rows": self.max_rows,
+            "max_sides": self.max_sides,
             "mean_boundary_share": _finite(self.mean_boundary_share),
             "median_fisher_ratio": _finite(self.median_fisher_ratio),
             "nodes": nodes,
@@ -110,6 +115,7 @@ def measure_nodes(
     min_rows: int = _FEW_ROWS,
     max_rows: int = 400,
     max_nodes: int = 300,
+    max_sides: int = 20,
     random_state: int = 0,
 ) -> TreeComplexity | None:
     """Measure how hard it is to separate the children of every node, on the training rows.
@@ -125,6 +131,8 @@ def measure_nodes(
         Of a node with more rows, about this many are drawn: the same share of every side.
     max_nodes : int
         If there are more, those with the most rows are measured.
+    max_sides : int
+        Of a node with more children, those with the most rows are measured: F1 compares all pairs.
     random_state : int
 
     Returns
@@ -155,12 +163,18 @@ def measure_nodes(
         min_rows = 2
     large = [node for node in inner if learned.counts[node] >= min_rows]
     parts: list[tuple[int, IntArray, IntArray, IntArray, IntArray]] = []
-    overlap = False
+    overlap, n_wide = False, 0
     for node in large:
         children = children_of[node]
         own, sides, several = _one_side_each(below[:, children])
         overlap = overlap or several
-        kept, codes = np.unique(sides, return_inverse=True)
+        kept, n_rows = np.unique(sides, return_counts=True)
+        if len(kept) > max_sides:
+            n_wide += 1
+            kept = np.sort(kept[np.argsort(-n_rows, kind="stable")[:max_sides]])
+            measured = np.isin(sides, kept)
+            own, sides = own[measured], sides[measured]
+        codes = np.searchsorted(kept, sides)
         if len(kept) > 1 and len(parts) < max_nodes:
             drawn = draw_rows(codes, max_rows, rng)
             parts.append((node, children[kept], np.bincount(codes), own[drawn], codes[drawn]))
@@ -187,7 +201,8 @@ def measure_nodes(
     found.sort(key=lambda each: (-each.boundary_share, each.fisher_ratio))
     n_drawn = sum(each.n_measured < sum(each.n_rows) for each in found)
     n_small = len(inner) - len(large)
-    return TreeComplexity(found, len(inner), n_small, n_drawn, overlap, min_rows, max_rows)
+    limits = min_rows, max_rows, max_sides
+    return TreeComplexity(found, len(inner), n_small, n_drawn, n_wide, overlap, *limits)
 
 
 def _children(tree: Hierarchy) -> list[IntArray]:
