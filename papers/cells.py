@@ -1,4 +1,4 @@
-"""Cached results of fits, identified by everything that they depend on."""
+"""Cached results of fits, identified by everything that they depend on, and what fits take."""
 
 from __future__ import annotations
 
@@ -7,15 +7,30 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from palmette.compare import ResultStore, measure
 
-__all__ = ["Cells", "OutOfTime"]
+__all__ = ["Cells", "Options", "OutOfTime"]
 
 Results = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every method of a run takes.
+
+    Parameters
+    ----------
+    seed : int
+    n_jobs : int or None
+    """
+
+    seed: int = 0
+    n_jobs: int | None = None
 
 
 class OutOfTime(Exception):

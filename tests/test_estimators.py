@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
+from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from tests.instances import (
     PARAMETERS,
@@ -22,6 +25,7 @@ from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.shared import one_of
 
 import palmette
+from palmette import decoding, routing, scoring, weak
 from palmette.base._callbacks import CallbackSupportMixin
 
 # one test per estimator, not one per check: thousands of tests cost more than what they run
@@ -121,6 +125,81 @@ def test_it_obeys_the_laws(estimator, laws):
             broken.append(error)
     if broken:
         raise ExceptionGroup("laws that are broken", broken)
+
+
+QUICK = {"n_estimators": 3, "random_state": 0}
+WRONG = ("x", -1, None, [], float("nan"), object())  # for one parameter at a time
+_OTHER_WORDS = {"random_state": "seed", "client": "scheduler"}  # of some errors
+
+
+def unnamed(names: Iterable[str], fit: Callable[[dict[str, object]], object]) -> list[str]:
+    """Return the wrong parameters of which an error, if there is one, does not say the name."""
+    found = []
+    for name in names:
+        for wrong in WRONG:
+            if (name, wrong) == ("n_jobs", -1):
+                continue  # right, and starts processes
+            words = name.lower(), _OTHER_WORDS.get(name, name)
+            try:
+                fit({name: wrong})
+            except ValueError as error:  # as those of Palmette and of scikit-learn
+                if not any(word in str(error).lower() for word in words):
+                    found.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
+            except Exception as error:
+                found.append(f"{name}={wrong!r}: {type(error).__name__}: {error}")
+    return found
+
+
+def eight_clouds() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(8), 5)
+    return np.abs(rng.normal(size=(40, 3)) + codes[:, None]), np.array(list("abcdefgh"))[codes]
+
+
+@pytest.mark.parametrize("estimator", public_estimators(), ids=label)
+@pytest.mark.filterwarnings("ignore")
+def test_a_wrong_parameter_is_answered_by_an_error_that_names_it(estimator):
+    X, y = eight_clouds()
+    known = estimator().get_params(deep=False)
+    right = dict(PARAMETERS.get(estimator.__name__, ({},))[0])
+    right.update({name: value for name, value in QUICK.items() if name in known})
+    failed = unnamed(known, lambda wrong: estimator(**{**right, **wrong}).fit(X, y))
+    assert not failed, "\n".join(failed)
+
+
+def _fit_with(part):
+    """Fit an estimator with one of the parts that it may have, and predict."""
+    X, y = eight_clouds()
+    place = type(part).__module__.split(".")[1]
+    if place == "decisions":
+        return palmette.FlatClassifier(GaussianNB(), decoding=part).fit(X, y).predict(X)
+    if place == "feature_selection":
+        return palmette.HierarchicalFeatureSelector(part, n_features_to_select=2).fit(X, y)
+    if place == "boosting":
+        return palmette.AdaBoostMHClassifier(n_estimators=2, weak_learner=part).fit(X, y)
+    if place == "forest":
+        return palmette.StructuredForestClassifier(2, router=part, random_state=0).fit(X, y)
+    return palmette.ClassTreeClassifier(router=part).fit(X, y).predict(X)
+
+
+PARTS = (
+    *(routing.LinearRouter, routing.KernelRouter, routing.ForestRouter, routing.ChosenRouter),
+    *(routing.SpectralRouter, routing.AxisSplit, routing.FlatRouter, routing.AverageRouter),
+    *(routing.EstimatorRouter, routing.Hellinger, routing.LogisticSplit),
+    *(scoring.HirrScore, scoring.FsnmScore, scoring.MrmrScore, scoring.FisherScore),
+    *(scoring.UnivariateScore, weak.CartPerClass, weak.EstimatorPerClass, weak.SharedTree),
+    *(weak.StumpPerClass, weak.TreePerClass, decoding.Beam, decoding.Confident),
+    decoding.MinExpectedLoss,
+)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=label)
+@pytest.mark.filterwarnings("ignore")
+def test_a_wrong_parameter_of_a_part_is_answered_by_an_error_that_names_it(part):
+    names = inspect.signature(part).parameters
+    right = {"estimator": GaussianNB()} if "estimator" in names else {}
+    failed = unnamed(names, lambda wrong: _fit_with(part(**{**right, **wrong})))
+    assert not failed, "\n".join(failed)
 
 
 def test_the_table_of_parameters_names_public_estimators_only():

@@ -62,7 +62,7 @@ all of them to small problems and prints this page.
 - *own*: the estimator takes no hierarchy; it learns one of its own from such labels.
 - *as a tree*: every node of a learned DAG that has several parents keeps the one whose other rows
   are nearest, and a warning says so.
-- *no*: the method has no such form. The error says what was expected.
+- *no*: the estimator does not take this. Its error says what it expects.
 
 In the second table are the learners. `palmette fit --hierarchy learn:bhc`, or
 `fit_table(..., hierarchy="learn:bhc")`, learns a hierarchy from the rows of a table, with one label

@@ -47,7 +47,6 @@ __all__ = [
     "STRENGTHS",
     "Maker",
     "Numbers",
-    "Options",
     "described",
     "make_parts",
     "numbers_of",
@@ -151,20 +150,6 @@ FIVE = ("HierFisher", "HierFSNM", "HierMRMR", "Hier-FS", "HiRRfam-FS")  # of Tab
 CHOSEN = "HiRRfam-FS, chosen"  # relative strengths, by cross-validation within training rows
 FIVE_CHOSEN = (*FIVE[:4], CHOSEN)
 FOUR = ("Hier-FS", "HiRRpar-FS", "HiRRsib-FS", "HiRRfam-FS")  # of Figure 9
-
-
-@dataclass(frozen=True)
-class Options:
-    """What selectors and classifiers take.
-
-    Parameters
-    ----------
-    seed : int
-    n_jobs : int or None
-    """
-
-    seed: int = 0
-    n_jobs: int | None = None
 
 
 def _fisher() -> FeatureScore:

@@ -15,7 +15,7 @@ from palmette.compare import Problem, Split, fingerprint, measure
 from palmette.feature_selection._base import FeatureScore
 from palmette.feature_selection._hirr import HirrScore
 from palmette.metrics import hierarchical_f1_score, tree_induced_error
-from papers.cells import Cells, OutOfTime
+from papers.cells import Cells, Options, OutOfTime
 from papers.hirr_fs.chosen import ChosenStrengths
 from papers.hirr_fs.couplings import row_counts
 from papers.hirr_fs.methods import (
@@ -25,7 +25,6 @@ from papers.hirr_fs.methods import (
     METHODS,
     Maker,
     Numbers,
-    Options,
     described,
     make_parts,
     numbers_of,

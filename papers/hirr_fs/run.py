@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
-from papers.cells import Cells, OutOfTime
+from papers.cells import Cells, Options, OutOfTime
 from papers.hirr_fs.algorithms import descent_table, find_descents, judge_algorithms
 from papers.hirr_fs.complexity import complexity_table, find_curves, judge_curves
 from papers.hirr_fs.coupling_claims import coupling_tables, judge_couplings
@@ -23,7 +23,7 @@ from papers.hirr_fs.future import (
     read_label_sets,
 )
 from papers.hirr_fs.judging import judge
-from papers.hirr_fs.methods import REFERENCE, Maker, Options, read_set
+from papers.hirr_fs.methods import REFERENCE, Maker, read_set
 from papers.hirr_fs.outcome import Outcome, find_outcome
 from papers.hirr_fs.overlap import OVERLAP_SETS, find_overlap, judge_overlaps, overlap_table
 from papers.hirr_fs.parity import find_parity

@@ -12,7 +12,8 @@ from palmette._arrays import take_rows
 from palmette.class_tree._routing import Routes
 from palmette.compare import Problem, measure
 from palmette.hierarchy._hierarchy import Hierarchy
-from papers.mf_tree.methods import Method, Options
+from papers.cells import Options
+from papers.mf_tree.methods import Method
 
 __all__ = ["CountedRoutes", "Results", "count_dot_products", "work"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from palmette._arrays import short_indices
 from palmette.compare import Problem
 from palmette.hierarchy._hierarchy import Hierarchy
+from papers.cells import Options
 from papers.mf_tree.trees import (
     PLAIN,
-    Options,
     changed,
     dependence,
     label_embedding,
@@ -28,7 +28,6 @@ __all__ = [
     "DATASETS",
     "TAUS",
     "Method",
-    "Options",
     "approximations",
     "describe_preparation",
     "has_taxonomy",

@@ -17,9 +17,9 @@ from palmette.compare import Problem, describe_estimator, fingerprint
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.metrics import clade_purity, tree_hsic, tree_mse, triplet_accuracy
-from papers.cells import Cells
+from papers.cells import Cells, Options
 from papers.mf_tree.fits import Results, work
-from papers.mf_tree.methods import Method, Options, has_taxonomy
+from papers.mf_tree.methods import Method, has_taxonomy
 from papers.mf_tree.trees import random_tree
 
 __all__ = [

@@ -8,14 +8,13 @@ from scipy import sparse
 
 from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
-from papers.cells import Cells
+from papers.cells import Cells, Options
 from papers.mf_tree.costs import judge_costs
 from papers.mf_tree.figures import draw_figures, figure_facts
 from papers.mf_tree.judging import judge
 from papers.mf_tree.methods import (
     GENERATED,
     Method,
-    Options,
     approximations,
     methods,
     plain_trees,

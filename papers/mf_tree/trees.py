@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from papers.cells import Options
 
 __all__ = [
     "PLAIN",
-    "Options",
     "changed",
     "dependence",
     "label_embedding",
@@ -18,20 +18,6 @@ __all__ = [
     "relaxed",
     "star",
 ]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What all methods take.
-
-    Parameters
-    ----------
-    seed : int
-    n_jobs : int or None
-    """
-
-    seed: int = 0
-    n_jobs: int | None = None
 
 
 # ---------------------------------------------------------------------- of the methods

@@ -201,7 +201,7 @@ def test_large_nodes_use_products_only():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_folds": 1}, "n_folds=1: expected at least 2"),
+        ({"n_folds": 1}, "n_folds=1: expected an integer of at least 2"),
         ({"confusion": "sharp"}, "confusion='sharp': expected 'hard' or 'soft'"),
         ({"smoothing": -1.0}, "smoothing=-1.0: expected a number of at least 0"),
     ],

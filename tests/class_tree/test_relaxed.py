@@ -189,7 +189,7 @@ def test_copies_are_spread_over_the_levels():
     [
         ({"rho": 1.5}, "rho=1.5: expected a number from 0 to 1"),
         ({"imbalance": -1}, "imbalance=-1: expected a number from 0 to 1"),
-        ({"max_copies": 0.5}, "max_copies=0.5: expected a number from 1 to inf"),
+        ({"max_copies": 0.5}, "max_copies=0.5: expected a number of at least 1"),
     ],
 )
 def test_bad_parameters(parameters, message):

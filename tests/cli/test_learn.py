@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -84,6 +85,21 @@ def test_all_formats_are_written(palmette, table):
     assert Hierarchy.read("tree.csv") == tree
     assert Path("tree.svg").read_text().startswith("<svg")
     assert "<details" in Path("tree.html").read_text()
+
+
+def test_the_hardest_nodes_are_printed_and_written(palmette, table):
+    words = ["--target", "kind", "--method", "agglomerative"]
+    out = ["--out", "tree.json", "--out", "tree.html", "--out", "tree.nwk"]
+    result = palmette("learn", "goods.jsonl", *words, *out)
+    assert result.exit_code == 0, result.output
+    assert "how hard 3 nodes are to divide: mean N1 " in result.stdout
+    assert "Fish | Fruit" in result.stdout or "Fruit | Fish" in result.stdout
+    facts = json.loads(Path("tree.json").read_text())["complexity"]
+    assert facts["n_nodes"] == len(facts["nodes"]) == 3
+    assert Hierarchy.read("tree.json") == Hierarchy.read("tree.nwk")
+    page = Path("tree.html").read_text()
+    assert page.count("<tr>") == 4
+    assert page.endswith("</body></html>\n")
 
 
 def test_comparison_with_a_file(palmette, table):

@@ -40,6 +40,21 @@ def test_all_sets_by_group(palmette, home):
     assert ["kinds", "–", "–", "–", "99"] in cells
 
 
+def test_own_copies_are_listed_with_their_files(palmette, home):
+    folder = home / "mine"
+    folder.mkdir()
+    for name in ("VOCTrain.mat", "VOCTest.mat", "wiki.svm"):
+        (folder / name).write_bytes(b"")
+    result = palmette("datasets")
+    assert result.exit_code == 0, result.output
+    assert "own copies, not read yet" in result.stdout
+    cells = [line.split() for line in result.stdout.splitlines()]
+    assert ["voc", "hierarchical", "VOCTrain.mat,", "VOCTest.mat"] in cells
+    assert ["wiki", "multiclass", "wiki.svm"] in cells
+    assert ["hierarchical"] not in cells  # a table of dashes
+    assert "VOCTrain" not in palmette("datasets", "--group", "multiclass").stdout
+
+
 def test_one_group(palmette, home):
     result = palmette("datasets", "--group", "taxonomies")
     assert "kinds" in result.stdout

@@ -163,7 +163,7 @@ def test_small_weights_are_pruned(tagged):
         ({"balance": "down"}, "balance='down' is unknown"),
         ({"held_out": 0.3}, "held_out=0.3: expected 'third' or 'all'"),
         ({"C": "big"}, "C='big': expected 'scale' or a positive number"),
-        ({"C": 0.0}, "C=0.0: expected a positive number"),
+        ({"C": 0.0}, "C=0.0: expected 'scale' or a positive number"),
         ({"prune": 1.0}, "prune=1.0: expected a number from 0 to below 1"),
     ],
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from papers.cells import Cells
+from papers.cells import Cells, Options
 from papers.hirr_fs import chosen as chosen_module
 from papers.hirr_fs import couplings as couplings_module
 from papers.hirr_fs.chosen import ChosenStrengths
@@ -17,7 +17,7 @@ from papers.hirr_fs.future import (
     judge_extensions,
     read_digits,
 )
-from papers.hirr_fs.methods import Options, make_parts
+from papers.hirr_fs.methods import make_parts
 from papers.hirr_fs.outcome import work
 from papers.hirr_fs.overlap import PAIRS, Overlap, find_overlap, judge_overlaps, overlap_table
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from papers.hirr_fs.methods import FIVE, FOUR, METHODS, Options
+from papers.cells import Options
+from papers.hirr_fs.methods import FIVE, FOUR, METHODS
 from papers.hirr_fs.outcome import work
 
 

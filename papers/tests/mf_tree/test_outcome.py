@@ -9,9 +9,9 @@ import pytest
 
 from palmette.compare import Problem, ResultStore
 from palmette.hierarchy._hierarchy import Hierarchy
-from papers.cells import Cells
+from papers.cells import Cells, Options
 from papers.mf_tree import outcome as module
-from papers.mf_tree.methods import Options, methods, plain_trees
+from papers.mf_tree.methods import methods, plain_trees
 from papers.mf_tree.outcome import N_RANDOM, Grown, Outcome, find_outcome, rare_classes
 
 

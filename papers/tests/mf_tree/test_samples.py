@@ -8,8 +8,8 @@ from sklearn.metrics import f1_score
 
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import tree_hsic
-from papers.cells import Cells
-from papers.mf_tree.methods import Options, methods, plain_trees
+from papers.cells import Cells, Options
+from papers.mf_tree.methods import methods, plain_trees
 from papers.mf_tree.outcome import find_outcome, macro_f1_interval
 from papers.mf_tree.run import reproduce
 from papers.mf_tree.samples import Samples, halved, judge_objectives, judge_samples, tables_of

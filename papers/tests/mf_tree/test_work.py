@@ -9,8 +9,9 @@ from palmette.class_tree import RandomTree
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._dag_svm import DAGSVMClassifier
 from palmette.hierarchy._hierarchy import Hierarchy
+from papers.cells import Options
 from papers.mf_tree.fits import count_dot_products, work
-from papers.mf_tree.methods import Method, Options, methods, plain_trees
+from papers.mf_tree.methods import Method, methods, plain_trees
 
 FOUR = Hierarchy.from_paths([("p", "a"), ("p", "b"), ("q", "c"), ("q", "d")])
 X = np.repeat([[4.0, 1.0], [4.0, -1.0], [-4.0, 1.0], [-4.0, -1.0]], 5, axis=0)

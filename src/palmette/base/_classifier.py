@@ -28,6 +28,7 @@ from palmette._arrays import (
     take_rows,
 )
 from palmette.base._fitting import (
+    check_jobs,
     closed_targets,
     given_hierarchy,
     has_several,
@@ -160,6 +161,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         """Check X; tables and texts are not converted, so that pipelines can use their columns."""
+        if reset:
+            check_jobs(self)
         X = in_memory(X, tell=True)
         if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
             validate_data(self, X, reset=reset, skip_check_array=True)

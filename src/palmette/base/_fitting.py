@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from numbers import Integral
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -438,6 +439,19 @@ def check_target(y: Any) -> Any:
 
 
 # ---------------------------------------------------------------------- jobs and threads
+
+
+def check_jobs(estimator: Any) -> None:
+    """Raise an error for an invalid `n_jobs` or `verbose` of an estimator, where it has them."""
+    n_jobs, verbose = getattr(estimator, "n_jobs", None), getattr(estimator, "verbose", 0)
+    if n_jobs is not None and not isinstance(n_jobs, Integral):
+        raise PalmetteError(
+            f"n_jobs={n_jobs!r}: expected a number of jobs, -1 for one per processor, or None."
+        )
+    if not isinstance(verbose, Integral) and type(verbose).__name__ != "bool":  # of numpy
+        raise PalmetteError(
+            f"verbose={verbose!r}: expected 0 to print nothing, 1 for progress, 2 for more."
+        )
 
 
 def run_jobs(

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from palmette._arrays import FloatArray, count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import check_weights, used_rows
+from palmette.base._fitting import check_jobs, check_weights, used_rows
 from palmette.decisions._thresholds import LabelRule, Threshold
 from palmette.decisions._tuned import ShrunkF, TunedRule, resolve_label_rule
 from palmette.exceptions import PalmetteError
@@ -99,6 +99,7 @@ class MultilabelClassifier(HierarchicalClassifier):
         -------
         self
         """
+        check_jobs(self)
         self._check_parameters()
         X, targets, weights = self._read_fit(X, y, sample_weight)
         scores = self._fit_nodes(X, targets, weights)

@@ -62,6 +62,8 @@ class Scratch:
         parent: str | os.PathLike[str] | None = None,
         outcome: str = "nothing was fitted",
     ) -> None:
+        if parent is not None and not isinstance(parent, str | os.PathLike):
+            raise PalmetteError(f"scratch={parent!r}: expected the path of a folder, or None.")
         self.n_bytes = 0
         self._outcome = outcome
         try:

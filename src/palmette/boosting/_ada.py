@@ -119,7 +119,13 @@ class NodeBoostingClassifier(BoostedClassifier):
             for node, cost in wanted.items():
                 costs[hierarchy.index(node)] = cost
         else:
-            costs = np.asarray(wanted, dtype=np.float64)
+            try:
+                costs = np.asarray(wanted, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise PalmetteError(
+                    f"initial_weights={wanted!r}: expected 'hierarchical', 'uniform', one weight "
+                    "per node, or a mapping of nodes."
+                ) from error
         if costs.shape != (hierarchy.n_nodes,):
             raise PalmetteError(
                 f"initial_weights has shape {costs.shape}: expected ({hierarchy.n_nodes},), one "

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from importlib.metadata import version
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,8 +25,9 @@ from palmette.base._callbacks import (
     monitored_rounds,
 )
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import Threads, check_weights, used_rows
+from palmette.base._fitting import Threads, check_jobs, check_weights, used_rows
 from palmette.base._lazy import gathered, is_lazy
+from palmette.base._parameters import is_count, is_number
 from palmette.base._scratch import Empty, Scratch
 from palmette.boosting._boost import Round, RowChoice, boost, scores_of, staged_scores
 from palmette.boosting._checkpoint import (
@@ -131,18 +131,18 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     def _check_parameters(self) -> None:
         """Raise an error for invalid parameters; here for the numbers that all models share."""
         values = self.get_params(deep=False)
-        checks = [
+        checks: list[tuple[str, Callable[[Any], bool], str]] = [
             ("n_estimators", is_count, "a positive integer"),
-            ("learning_rate", lambda v: _is_number(v) and v > 0, "a positive number"),
-            ("subsample", lambda v: _is_number(v) and 0 < v <= 1, "a share above 0 and up to 1"),
-            ("weight_trim", lambda v: _is_number(v) and 0 <= v < 1, "a share from 0 to below 1"),
+            ("learning_rate", lambda v: is_number(v) and v > 0, "a positive number"),
+            ("subsample", lambda v: is_number(v) and 0 < v <= 1, "a share above 0 and up to 1"),
+            ("weight_trim", lambda v: is_number(v) and 0 <= v < 1, "a share from 0 to below 1"),
             ("n_iter_no_change", lambda v: v is None or is_count(v), "a positive integer or None"),
             (
                 "validation_fraction",
-                lambda v: _is_number(v) and 0 < v < 1,
+                lambda v: is_number(v) and 0 < v < 1,
                 "a share above 0 and below 1",
             ),
-            ("tol", lambda v: _is_number(v) and v >= 0, "a number of at least 0"),
+            ("tol", lambda v: is_number(v) and v >= 0, "a number of at least 0"),
         ]
         for name, is_valid, expected in checks:
             if name not in values or (name in self._may_be_none and values[name] is None):
@@ -169,6 +169,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         -------
         self
         """
+        check_jobs(self)
         self._check_parameters()
         numbers = self._read_training(X)
         weights = check_weights(sample_weight, count_rows(numbers))
@@ -709,11 +710,3 @@ def _some_rows(codes: Any, rows: IntArray, empty: Empty) -> Any:
     if is_lazy(codes):
         return codes[rows]
     return codes.take(rows, 0, empty((len(rows), codes.shape[1]), codes.dtype))
-
-
-def is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

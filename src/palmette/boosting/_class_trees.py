@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import IntArray
+from palmette.base._parameters import is_count
 from palmette.boosting._hypotheses import mask_by_parents
 from palmette.boosting._weak import (
     ColumnMask,
@@ -202,9 +203,13 @@ class TreePerClass(_PerClass):
         """Raise an error for invalid parameters."""
         super().check()
         checks = [
-            ("max_depth", 1 <= self.max_depth <= 7, "an integer from 1 to 7"),
+            (
+                "max_depth",
+                is_count(self.max_depth) and self.max_depth <= 7,
+                "an integer from 1 to 7",
+            ),
             ("thresholds", self.thresholds in ("random", "best"), "'random' or 'best'"),
-            ("min_samples_leaf", self.min_samples_leaf >= 1, "a positive integer"),
+            ("min_samples_leaf", is_count(self.min_samples_leaf), "a positive integer"),
         ]
         check_parameters(self, checks)
         count_features(self.max_features, 1)

@@ -13,9 +13,10 @@ from scipy.special import softmax
 from palmette._arrays import FloatArray, count_rows
 from palmette.base._devices import torch_device
 from palmette.base._lazy import head_of, is_lazy, lazy_rows
+from palmette.base._parameters import is_count
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._scratch import Empty
-from palmette.boosting._base import BoostedClassifier, is_count
+from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import BundledLearner, BundledObjective, Round, RowChoice, boost
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._members import LOSSES, Member

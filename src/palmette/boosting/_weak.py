@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from palmette._arrays import BinArray, FloatArray, IntArray
 from palmette.base._fitting import Threads
+from palmette.base._parameters import is_count
 from palmette.base._scratch import Empty
 from palmette.boosting._hypotheses import (
     CartVotes,
@@ -344,9 +345,13 @@ class SharedTree(WeakLearner):
         """Raise an error for invalid parameters."""
         super().check()
         checks = [
-            ("max_depth", 1 <= self.max_depth <= 12, "an integer from 1 to 12"),
+            (
+                "max_depth",
+                is_count(self.max_depth) and self.max_depth <= 12,
+                "an integer from 1 to 12",
+            ),
             ("thresholds", self.thresholds in ("random", "best"), "'random' or 'best'"),
-            ("min_samples_leaf", self.min_samples_leaf >= 1, "a positive integer"),
+            ("min_samples_leaf", is_count(self.min_samples_leaf), "a positive integer"),
             ("criterion", self.criterion in ("squared", "absolute"), "'squared' or 'absolute'"),
             (
                 "sketch",

@@ -16,6 +16,7 @@ from sklearn.dummy import DummyClassifier
 
 from palmette._arrays import take_rows
 from palmette.base._fitting import weight_keyword
+from palmette.base._parameters import check_classifier
 from palmette.boosting._class_trees import StumpPerClass, TreePerClass, passes_parents
 from palmette.boosting._hypotheses import answer_signs, mask_by_parents
 from palmette.boosting._weak import (
@@ -172,6 +173,9 @@ class EstimatorPerClass(AnswerPerClass):
 
     def check(self) -> None:
         """Raise an error for estimators that do not accept weights."""
+        if self.estimator is None:
+            raise PalmetteError("estimator is None: expected a scikit-learn classifier.")
+        check_classifier(self.estimator)
         weight_keyword(self.estimator)
 
     def _fit_one(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from palmette.base._answers import lists_as_matrix
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_target, used_rows, weight_keyword
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._parameters import is_count, is_number
 from palmette.base._wrapping import WrappedClassifier, check_wrapped, learns_its_tree
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -30,6 +31,11 @@ def check_folds(cv: Any) -> None:
     """Raise an error unless there are at least two folds."""
     if isinstance(cv, Integral) and (isinstance(cv, bool) or cv < 2):
         raise PalmetteError(f"cv={cv!r}: expected at least 2 folds.")
+    if isinstance(cv, list | tuple) and not cv:
+        raise PalmetteError(
+            f"cv={cv!r} has no splits: expected a number of folds, a splitter of scikit-learn, or "
+            "pairs of rows to fit on and rows to calibrate on."
+        )
 
 
 def stratified_folds(
@@ -76,13 +82,12 @@ def held_out_part(size: Any, n_rows: int, random_state: Any) -> Fold:
     n_rows : int
     random_state : int, RandomState or None
     """
-    is_number = isinstance(size, Real) and not isinstance(size, bool)
-    count = size if isinstance(size, Integral) else round(size * n_rows) if is_number else -1
-    if not is_number or (not isinstance(size, Integral) and not 0 < size < 1) or count < 0:
+    is_whole = is_count(size, 0)
+    if not (is_whole or (is_number(size) and 0 < size < 1)):
         raise PalmetteError(
             f"calibration_size={size!r}: expected a share between 0 and 1, or a number of rows."
         )
-    count = max(int(count), 1)
+    count = max(int(size) if is_whole else round(size * n_rows), 1)
     if count >= n_rows:
         raise PalmetteError(
             f"calibration_size={size!r} leaves none of the n_samples={n_rows} rows to fit on. "

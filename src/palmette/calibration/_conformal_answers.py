@@ -15,6 +15,7 @@ from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray
 from palmette.base._answers import NodeSets, OnePath
+from palmette.base._parameters import is_number
 from palmette.base._wrapping import WrappedClassifier
 from palmette.calibration._nonconformity import (
     LABEL_SCORES,
@@ -36,7 +37,7 @@ _TOLERANCE = 1e-9  # of sums of weights: 0.9 * 10 counts as 9 in spite of roundi
 
 def check_coverage(coverage: float) -> float:
     """Raise an error unless the coverage is strictly between 0 and 1."""
-    if not 0 < coverage < 1:
+    if not (is_number(coverage) and 0 < coverage < 1):
         raise PalmetteError(
             f"coverage={coverage!r}: expected a probability between 0 and 1, such as 0.9."
         )

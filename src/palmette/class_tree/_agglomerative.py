@@ -15,6 +15,7 @@ from sklearn.preprocessing import normalize
 from palmette._arrays import FloatArray
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray, least_side
+from palmette.base._parameters import check_branching
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
 
@@ -162,8 +163,7 @@ class AgglomerativeTree(ClassTreeLearner):
                 f"method={self.method!r} with metric={self.metric!r}: this method needs the metric "
                 "'euclidean'. Use method='average' for other metrics."
             )
-        if not self.branching >= 2:
-            raise PalmetteError(f"branching={self.branching!r}: expected 2 or more.")
+        check_branching(self.branching)
         if n_classes > _MOST_CLASSES:
             raise PalmetteError(
                 f"the distances between {n_classes} classes take {n_classes**2 / 2**28:.0f} GiB. "

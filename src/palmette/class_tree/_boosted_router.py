@@ -13,6 +13,7 @@ from scipy.special import log_expit, logsumexp
 from sklearn.utils import check_random_state
 
 from palmette._arrays import BinArray, FloatArray, IntArray
+from palmette.base._parameters import check_positive
 from palmette.class_tree._node_boost import NodeVotes, boost_node
 from palmette.class_tree._routing import Router, Routes, RoutingProblem
 from palmette.exceptions import PalmetteError
@@ -96,8 +97,7 @@ class BoostedRouter(Router):
         """Check the parameters; return those of the trees."""
         if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:
             raise PalmetteError(f"n_estimators={self.n_estimators!r}: expected a positive integer.")
-        if not self.sharpness > 0:
-            raise PalmetteError(f"sharpness={self.sharpness!r}: expected a positive number.")
+        check_positive(self, "sharpness")
         settings = CartSettings(self.max_depth, self.max_features, self.resample)
         settings.check()
         return settings

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from palmette._arrays import FloatArray, row_chunks
 from palmette.base._grow import ClassProblem, IntArray
+from palmette.base._parameters import check_branching, check_classifier, is_count, is_number
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._groups import groups_of, near_groups
 from palmette.class_tree._learner import ClassTreeLearner
@@ -114,7 +115,9 @@ class LabelEmbeddingTree(ClassTreeLearner):
         """Estimate the confusions; see `Partition.begin`."""
         if self.confusion not in ("hard", "soft"):
             raise PalmetteError(f"confusion={self.confusion!r}: expected 'hard' or 'soft'.")
-        if not self.smoothing >= 0:
+        check_branching(self.branching)
+        check_classifier(self.estimator)
+        if not (is_number(self.smoothing) and self.smoothing >= 0):
             raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
         if problem.n_classes < 3:
             return None  # two classes are divided without the rule
@@ -194,8 +197,8 @@ def held_out_confusion(
     CSR array, or array where soft, of shape (n_classes, n_classes)
         Row i: the share of the rows of class i predicted as each class, which sums to one.
     """
-    if not n_folds >= 2:
-        raise PalmetteError(f"n_folds={n_folds!r}: expected at least 2.")
+    if not is_count(n_folds, 2):
+        raise PalmetteError(f"n_folds={n_folds!r}: expected an integer of at least 2.")
     estimator = _default_estimator(problem) if estimator is None else estimator
     X = problem.X
     folds = _spread_over_folds(problem, n_folds)

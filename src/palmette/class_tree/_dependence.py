@@ -11,6 +11,7 @@ from scipy import sparse
 
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray
+from palmette.base._parameters import check_branching
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._groups import groups_of, near_groups
 from palmette.class_tree._learner import ClassTreeLearner
@@ -113,6 +114,9 @@ class DependenceTree(ClassTreeLearner):
 
     def _begin(self, problem: ClassProblem) -> _ClassKernel:
         """Gather class means and their kernel; see `Partition.begin`."""
+        check_branching(self.branching)
+        if not isinstance(self.kernel_params, dict | None):
+            raise PalmetteError(f"kernel_params={self.kernel_params!r}: expected a dict, or None.")
         if self.of not in ("mean", "sum"):
             raise PalmetteError(f"of={self.of!r}: expected 'mean' or 'sum'.")
         means = problem.statistics.mean

@@ -21,6 +21,7 @@ from scipy.special import entr, expit
 from palmette._text import caller_level
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray
+from palmette.base._parameters import is_number
 from palmette.class_tree._groups import cut_with_min_side, two_sides
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
@@ -198,11 +199,14 @@ class BHCTree(ClassTreeLearner):
                 f"covariance={self.covariance!r}: expected 'auto', 'scatter', 'diagonal' or "
                 "'pooled'."
             )
-        if not self.T0 > 0 or not 0 < self.cooling < 1 or not self.theta_H > 0 or self.ridge < 0:
+        numbers = self.T0, self.cooling, self.theta_H, self.ridge
+        if not all(map(is_number, numbers)) or not (
+            self.T0 > 0 and 0 < self.cooling < 1 and self.theta_H > 0 and self.ridge >= 0
+        ):
             raise PalmetteError(
                 f"T0={self.T0!r}, cooling={self.cooling!r}, theta_H={self.theta_H!r} and "
-                f"ridge={self.ridge!r}: expected T0 and theta_H above 0, cooling between 0 and 1, "
-                "and a ridge of 0 or more."
+                f"ridge={self.ridge!r}: expected numbers, T0 and theta_H above 0, cooling "
+                "between 0 and 1, and a ridge of 0 or more."
             )
 
 

@@ -12,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
 from scipy.special import softmax
 
 from palmette._arrays import FloatArray, IntArray, count_rows, row_chunks, take_rows
+from palmette.base._parameters import check_positive
 from palmette.base._temperature import fit_inverse_temperature
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.class_tree._shared_router import SharedModel, SharedRouter
@@ -121,12 +122,7 @@ class KernelRouter(SharedRouter):
     def _check(self) -> None:
         if not isinstance(self.n_landmarks, int | np.integer) or self.n_landmarks < 1:
             raise PalmetteError(f"n_landmarks={self.n_landmarks!r}: expected a positive integer.")
-        for name in ("gamma", "ridge"):
-            given = getattr(self, name)
-            if isinstance(given, str) and given != "auto":
-                raise PalmetteError(f"{name}={given!r}: expected 'auto' or a positive number.")
-            if not isinstance(given, str) and not given > 0:
-                raise PalmetteError(f"{name}={given!r}: expected 'auto' or a positive number.")
+        check_positive(self, "gamma", "ridge", words=("auto",))
 
 
 class _RidgeData:

@@ -15,6 +15,7 @@ from palmette._arrays import FloatArray, read_rows, take_rows
 from palmette.base._answers import lists_as_matrix
 from palmette.base._fitting import (
     Threads,
+    check_jobs,
     check_weights,
     has_rows_of_labels,
     label_column,
@@ -132,6 +133,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
             raise LabelError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        check_jobs(self)
         kinds = [np.float64, np.float32]
         X = read_rows(X, self, any_scale=self._takes_any_scale, dtype=kinds)
         weights = check_weights(sample_weight, X.shape[0])

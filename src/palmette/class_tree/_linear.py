@@ -15,6 +15,7 @@ from palmette._arrays import FloatArray, IntArray, read_only
 from palmette._stopping import raise_if_stopped, stop_flag
 from palmette._text import caller_level
 from palmette.base._fitting import one_blas_thread
+from palmette.base._parameters import check_positive, is_number
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, PrunedNodes, WholeNodes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
@@ -207,15 +208,10 @@ class LinearRouter(Router):
                 f"siblings=True with loss={self.loss!r} and against={self.against!r}: expected "
                 "loss='squared_hinge' and against='rest'."
             )
-        if isinstance(self.C, str) and self.C != "scale":
-            raise PalmetteError(f"C={self.C!r}: expected 'scale' or a positive number.")
-        for name in ("C", "tol", "max_iter"):
-            given = getattr(self, name)
-            if not isinstance(given, str) and not given > 0:
-                raise PalmetteError(f"{name}={given!r}: expected a positive number.")
-        if isinstance(self.max_iter, str) and self.max_iter != "auto":
-            raise PalmetteError(f"max_iter={self.max_iter!r}: expected 'auto' or a number.")
-        if not self.prune >= 0:
+        check_positive(self, "C", words=("scale",))
+        check_positive(self, "tol")
+        check_positive(self, "max_iter", words=("auto",))
+        if not (is_number(self.prune) and self.prune >= 0):
             raise PalmetteError(f"prune={self.prune!r}: expected a number of at least 0.")
 
     def _solve(

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray
+from palmette.base._parameters import check_branching
 from palmette.class_tree._groups import groups_of, ordered_groups
 from palmette.class_tree._learner import ClassTreeLearner
 
@@ -94,6 +95,7 @@ class NMFTree(ClassTreeLearner):
 
     def _begin(self, problem: ClassProblem) -> tuple[ClassProblem, Any]:
         """Gather class means; see `Partition.begin`."""
+        check_branching(self.branching)
         means: Any = problem.statistics.mean
         if sparse.issparse(means) and means.data.size and means.data.min() < 0:
             means = sparse.hstack([means.maximum(0), (-means).maximum(0)], format="csr")

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from palmette.base._grow import ClassProblem, IntArray
+from palmette.base._parameters import check_classifier, is_number
 from palmette.class_tree._confusion import held_out_confusion
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._learner import ClassTreeLearner
@@ -118,6 +119,7 @@ class RelaxedTree(ClassTreeLearner):
 
     def _begin(self, problem: ClassProblem) -> _Relaxation:
         """Scale the rows and count the copies that are allowed; see `Partition.begin`."""
+        check_classifier(self.estimator)
         _check_range("rho", self.rho, 0.0, 1.0)
         _check_range("imbalance", self.imbalance, 0.0, 1.0)
         _check_range("max_copies", self.max_copies, 1.0, np.inf)
@@ -366,5 +368,6 @@ def _leading_scores(
 
 def _check_range(name: str, value: float, least: float, most: float) -> None:
     """Raise an error for a parameter out of range."""
-    if not least <= value <= most:
-        raise PalmetteError(f"{name}={value!r}: expected a number from {least:g} to {most:g}.")
+    if not (is_number(value) and least <= value <= most):
+        limits = f"of at least {least:g}" if most == np.inf else f"from {least:g} to {most:g}"
+        raise PalmetteError(f"{name}={value!r}: expected a number {limits}.")

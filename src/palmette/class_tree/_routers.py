@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._class_moments import Matrix
+from palmette.base._parameters import check_classifier
 from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._linear_routes import LinearRoutes
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
@@ -49,6 +50,9 @@ class EstimatorRouter(Router):
     @property
     def takes_sparse(self) -> bool:  # type: ignore[override]
         """Whether the estimator accepts sparse matrices."""
+        if self.estimator is None:
+            raise PalmetteError("estimator is None: expected a scikit-learn classifier.")
+        check_classifier(self.estimator)
         return bool(get_tags(self.estimator).input_tags.sparse)
 
     def train(self, problem: RoutingProblem) -> EstimatorRoutes:

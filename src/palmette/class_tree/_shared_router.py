@@ -221,12 +221,24 @@ class AverageRouter(SharedRouter):
     @property
     def takes_sparse(self) -> bool:  # type: ignore[override]
         """Whether rows may be a sparse matrix."""
+        self._check()
         return all(router.takes_sparse for router in self.routers)
 
     def choose(self, problem: RoutingProblem) -> tuple[Router, dict[str, float]]:
         """Return the average of routers whose parameters are chosen."""
+        self._check()
         return AverageRouter([router.choose(problem)[0] for router in self.routers]), {}
 
     def fit_models(self, problem: RoutingProblem) -> list[SharedModel]:
         """Return the models of all routers."""
+        self._check()
         return [model for router in self.routers for model in router.fit_models(problem)]
+
+    def _check(self) -> None:
+        given = self.routers
+        are_routers = isinstance(given, list | tuple) and len(given) > 0
+        if not are_routers or not all(isinstance(each, SharedRouter) for each in given):
+            raise PalmetteError(
+                f"routers={given!r}: expected a list of routers with one model of all classes: "
+                "FlatRouter, KernelRouter or ForestRouter."
+            )

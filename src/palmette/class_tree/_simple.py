@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from palmette.base._fitting import label_column, sorted_classes
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.base._label_sets import LabelSets, encode_label_sets, read_label_sets
+from palmette.base._parameters import check_branching
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
@@ -56,6 +57,10 @@ class RandomTree(ClassTreeLearner):
         self.branching = branching
         self.leaf_size = leaf_size
         self.random_state = random_state
+
+    def _begin(self, problem: ClassProblem) -> ClassProblem:
+        check_branching(self.branching)
+        return problem
 
     def _split(self, state: ClassProblem, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""
@@ -117,8 +122,7 @@ class BalancedTree(ClassTreeLearner):
 
     def _begin(self, problem: ClassProblem) -> ClassSimilarity:
         """Take the means of the classes."""
-        if not self.branching >= 2:
-            raise PalmetteError(f"branching={self.branching!r}: expected 2 or more.")
+        check_branching(self.branching)
         if self.metric not in ("euclidean", "cosine"):
             raise PalmetteError(f"metric={self.metric!r}: expected 'euclidean' or 'cosine'.")
         means = problem.statistics.mean

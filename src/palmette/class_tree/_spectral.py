@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from palmette._arrays import row_chunks, take_rows
 from palmette.base._grow import ClassProblem, IntArray, least_side
+from palmette.base._parameters import is_count, is_number
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._groups import best_cut, k_means, median_cut, two_means, two_sides
@@ -264,8 +265,12 @@ class MFTree(ClassTreeLearner):
 
     def _check(self, branching: int) -> None:
         """Raise an error for parameters out of range."""
-        if not branching >= 2:
-            raise PalmetteError(f"branching={self.branching!r}: expected 2 or more.")
+        if not is_count(branching, 2):
+            raise PalmetteError(
+                f"branching={self.branching!r}: expected 'auto' or an integer of at least 2."
+            )
+        if not (is_number(self.tau) and self.tau >= 0):
+            raise PalmetteError(f"tau={self.tau!r}: expected a number of levels, 0 or more.")
         for name, allowed in (
             ("weights", tuple(_POWER)),
             ("centring", ("node", "global")),
@@ -275,6 +280,8 @@ class MFTree(ClassTreeLearner):
                 raise PalmetteError(f"{name}={given!r}: expected one of {', '.join(allowed)}.")
         if self.rule == "abs" and branching != 2:
             raise PalmetteError(f"rule='abs' divides in two, but branching={branching}.")
+        if not isinstance(self.kernel_params, dict | None):
+            raise PalmetteError(f"kernel_params={self.kernel_params!r}: expected a dict, or None.")
         known = isinstance(self.kernel, str) or callable(self.kernel)
         if not known and not hasattr(self.kernel, "transform"):
             raise PalmetteError(

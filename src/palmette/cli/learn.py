@@ -25,10 +25,14 @@ from palmette.cli._options import (
 if TYPE_CHECKING:
     from palmette.cli._terminal import Console
     from palmette.compare import LearntTree, Problem
+    from palmette.compare._node_complexity import TreeComplexity
     from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["learn"]
 
+_HARDEST = 5  # nodes that are printed; files list more
+_IN_FILES = 100
+_SIDES = 3  # of a node with many
 _MEASURES = (
     ("tree_mse", "tree MSE (0 if equal)", "{:.4f}"),
     ("edit_distance", "edit distance, in nodes", "{:,.0f}"),
@@ -80,6 +84,7 @@ def learn(
     """
     from palmette.cli._terminal import Console, require_csv
     from palmette.compare import learn_tree
+    from palmette.compare._node_complexity import measure_nodes
     from palmette.hierarchy._hierarchy import Hierarchy
     from palmette.models import make_tree_learner
     from palmette.table._candidates import parse_settings
@@ -97,7 +102,11 @@ def learn(
         learned = learn_tree(
             problem, method, random_state=seed, n_jobs=n_jobs, parameters=parameters
         )
+        status.update("measuring how hard its nodes are to divide ...")
+        complexity = measure_nodes(problem, learned, random_state=seed)
     _print_tree(problem, learned, method, lines)
+    if complexity is not None:
+        _print_complexity(Console(), complexity)
     title = str(compare)
     if reference is None and problem.hierarchy.max_depth > 1:
         reference, title = problem.hierarchy, f"the hierarchy of {data}"
@@ -105,6 +114,8 @@ def learn(
         _print_comparison(Console(), learned.hierarchy, reference, title, seed)
     for path in out or []:
         learned.hierarchy.write(path, excel_safe=excel_safe)
+        if complexity is not None:
+            _add_complexity(path, complexity)
         say(f"wrote {path}")
 
 
@@ -128,6 +139,89 @@ def _print_tree(problem: Problem, learned: LearntTree, method: str, lines: int) 
     say(summarize(hierarchy))
     notes = [f"({count:,})" for count in learned.counts]
     say(hierarchy.draw(max_lines=lines, annotations=notes))
+
+
+def _print_complexity(console: Console, found: TreeComplexity) -> None:
+    """Print how hard the nodes are to divide: the mean, and the hardest ones."""
+    from palmette.cli._terminal import plain_table
+
+    console.print(f"\n{_summary(found)}", highlight=False, markup=False)
+    table = plain_table()
+    for title in ("hardest nodes", "sides", "rows"):
+        table.add_column(title, overflow="fold")
+    for title in ("N1", "F1"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for node, *cells in _complexity_rows(found, _HARDEST):
+        table.add_row(node, *cells)
+    console.print(table)
+
+
+def _summary(found: TreeComplexity) -> str:
+    """Return the means, and what was measured, a line each."""
+    n = len(found.nodes)
+    lines = [
+        f"how hard {f'{n:,} nodes are' if n > 1 else 'one node is'} to divide: "
+        f"mean N1 {found.mean_boundary_share:.2f}, median F1 {found.median_fisher_ratio:.2f}",
+        "N1: share of rows next to a row of another side (smaller is easier)",
+        "F1: Fisher's ratio of the best feature (larger is easier)",
+    ]
+    if found.n_small:
+        lines.append(f"left out: {found.n_small:,} with fewer than {found.min_rows} rows")
+    if found.n_nodes > found.n_small + n:
+        lines.append(f"only the {n:,} nodes with the most rows were measured")
+    if found.n_drawn:
+        larger = "one larger node" if found.n_drawn == 1 else f"{found.n_drawn:,} larger nodes"
+        lines.append(f"of {larger}, about {found.max_rows:,} rows were drawn")
+    if found.n_wide:
+        most = found.max_sides
+        lines.append(f"of nodes with more than {most} sides, only the {most} largest were measured")
+    if found.overlap:
+        lines.append("rows with labels on several sides of a node are left out there")
+    return "\n".join(lines)
+
+
+def _complexity_rows(found: TreeComplexity, most: int) -> list[tuple[str, ...]]:
+    """Return a row per node, the hardest first: name, sides, their rows, N1 and F1."""
+    rows: list[tuple[str, ...]] = []
+    for each in found.nodes[:most]:
+        more = len(each.sides) - _SIDES
+        etc = [f"… {more} more"] if more > 0 else []
+        sides = " | ".join([*each.sides[:_SIDES], *etc])
+        counts = " | ".join([*(f"{n:,}" for n in each.n_rows[:_SIDES]), *etc])
+        numbers = f"{each.boundary_share:.2f}", f"{each.fisher_ratio:.2f}"
+        rows.append((each.node, sides, counts, *numbers))
+    return rows
+
+
+def _add_complexity(path: Path, found: TreeComplexity) -> None:
+    """Add the measures to a JSON file, whose readers skip them, or to a page."""
+    import json
+    from html import escape
+
+    from palmette._files import atomic_write
+    from palmette._text import visible
+
+    if path.suffix.lower() == ".json":
+        facts = visible(json.dumps(found.to_dict(), ensure_ascii=False))
+        added, end = f',\n"complexity": {facts}}}\n', "}\n"
+    elif path.suffix.lower() in (".html", ".htm"):
+        head = ("node", "sides", "rows", "N1", "F1")
+        lines = [
+            "<tr>" + "".join(f"<{tag}>{escape(visible(cell))}</{tag}>" for cell in cells) + "</tr>"
+            for tag, cells in (
+                ("th", head),
+                *(("td", row) for row in _complexity_rows(found, _IN_FILES)),
+            )
+        ]
+        table = "\n".join(lines)
+        end = "</body></html>\n"
+        words = escape(_summary(found)).replace("\n", "<br>\n")
+        added = f"<p>{words}</p>\n<table>\n{table}\n</table>\n{end}"
+    else:
+        return
+    text = path.read_text(encoding="utf-8")
+    with atomic_write(path, "wb") as stream:
+        stream.write((text.removesuffix(end) + added).encode("utf-8"))
 
 
 def _print_comparison(

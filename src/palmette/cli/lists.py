@@ -55,10 +55,31 @@ def datasets(
         console.print(f"no data home: {error}", highlight=False, markup=False)
         return
     entries = [find_dataset(name) for name in list_datasets(group)]
-    for title in dict.fromkeys(entry.group for entry in entries):
+    described = [entry for entry in entries if not entry.is_own_copy]
+    for title in dict.fromkeys(entry.group for entry in described):
         console.print(f"\n{title}", style="bold", markup=False)
-        console.print(_table([entry for entry in entries if entry.group == title]))
+        console.print(_table([entry for entry in described if entry.group == title]))
+    copies = [entry for entry in entries if entry.is_own_copy]
+    if copies:
+        console.print("\nown copies, not read yet", style="bold", markup=False)
+        console.print(_table_of_copies(copies))
     console.print(f"\nin the data home {home}", highlight=False, markup=False)
+
+
+def _table_of_copies(entries: list[DatasetEntry]) -> Table:
+    """List copies of the user's own by their files: their sizes are known when they are read."""
+    from pathlib import PurePosixPath
+
+    from palmette.cli._terminal import plain_table
+
+    table = plain_table()
+    table.add_column("name", no_wrap=True, min_width=26)
+    table.add_column("group", no_wrap=True)
+    table.add_column("files", overflow="fold")
+    for entry in entries:
+        files = (PurePosixPath(record["path"]).name for record in entry.facts["files"])
+        table.add_row(entry.name, entry.group, ", ".join(files))
+    return table
 
 
 def _table(entries: list[DatasetEntry]) -> Table:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from palmette._arrays import count_rows, is_text
@@ -299,6 +300,8 @@ class LearntTree:
         Fitted, with positions of labels as classes.
     counts : int array of shape (n_nodes,)
         Number of training rows with a label at or below each node.
+    members : CSR matrix of shape (n_rows, n_nodes)
+        True for the nodes that a training row has a label at or below.
     n_rows : int
     cpu_seconds : float
     """
@@ -306,6 +309,7 @@ class LearntTree:
     hierarchy: Hierarchy
     learner: Any
     counts: NDArray[np.int64]
+    members: Any
     n_rows: int
     cpu_seconds: float
 
@@ -366,10 +370,12 @@ def learn_tree(
     seconds = time.process_time() - started
     # the learner was fitted on positions: an array of long label texts could be too large
     hierarchy = learner.tree_.to_hierarchy(names)
+    members = _nodes_of_rows(hierarchy, names, matrix)
     return LearntTree(
         hierarchy,
         learner,
-        _rows_per_node(hierarchy, names, matrix),
+        np.asarray(members.sum(axis=0), dtype=np.int64).ravel(),
+        members,
         count_rows(problem.X_train),
         seconds,
     )
@@ -383,11 +389,10 @@ def _label_names(hierarchy: Hierarchy, nodes: NDArray[Any]) -> NDArray[np.object
     return np.array(names, dtype=object)
 
 
-def _rows_per_node(
+def _nodes_of_rows(
     hierarchy: Hierarchy, names: NDArray[np.object_], matrix: Any
-) -> NDArray[np.int64]:
+) -> sparse.csr_array:
     leaves = {hierarchy.names[leaf]: int(leaf) for leaf in hierarchy.leaves}
     at = np.array([leaves[name] for name in names], dtype=np.int64)
     above = hierarchy.closure[at].astype(np.int64)  # labels by nodes above them
-    rows = (matrix.astype(np.int64) @ above) > 0
-    return np.asarray(rows.sum(axis=0)).ravel().astype(np.int64)
+    return sparse.csr_array((matrix.astype(np.int64) @ above) > 0)

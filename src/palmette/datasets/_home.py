@@ -14,6 +14,7 @@ from palmette.exceptions import DataHomeError
 
 ENVIRONMENT_VARIABLE = "PALMETTE_DATA"
 _MANIFEST = "manifest.json"
+_OWN = "a copy of yours"
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,11 @@ class DatasetEntry:
                 _check_digest(path, record["sha256"])
             found[path.name] = path
         return found
+
+    @property
+    def is_own_copy(self) -> bool:
+        """Whether it is a copy of the user's own, of which nothing but the files is known."""
+        return self.facts.get("notes") == _OWN
 
     @property
     def description(self) -> str:
@@ -265,9 +271,11 @@ def _own_copies(home: Path, known: set[str]) -> list[DatasetEntry]:
         whole = next((paths for paths in found_files if None not in paths), None)
         if name in known or whole is None:
             continue
-        files = [{"path": str(path.relative_to(home)), "sha256": None} for path in whole if path]
+        files = [
+            {"path": path.relative_to(home).as_posix(), "sha256": None} for path in whole if path
+        ]
         facts: dict[str, Any] = {"name": name, "format": copy.format, "files": files}
-        facts["notes"] = "a copy of yours"
+        facts["notes"] = _OWN
         if not any("test" in path.name.lower() for path in whole if path):
             facts["n_test"] = 0  # one file of all rows
         found.append(DatasetEntry(name, copy.group, facts, home))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -103,8 +104,10 @@ class Confident(Decoding):
 
     def choose(self, proba: FloatArray, space: LabelSpace) -> IntArray:
         """Choose a node for every row; see `Decoding.choose`."""
-        if not 0 <= self.threshold <= 1:
+        if not isinstance(self.threshold, Real) or not 0 <= self.threshold <= 1:
             raise PalmetteError(f"threshold={self.threshold!r}: expected a number from 0 to 1.")
+        if not isinstance(self.min_depth, Integral):
+            raise PalmetteError(f"min_depth={self.min_depth!r}: expected an integer, 0 or more.")
         marginals = space.sum_up(proba)
         # relative to the root, whose probability may round to just below 1
         marginals /= np.where(marginals[0] > 0, marginals[0], 1.0)
@@ -175,7 +178,7 @@ class MinExpectedLoss(Decoding):
                     "losses of each answer (rows) under each class (columns)."
                 )
             return expected_by_matrix(matrix, proba)
-        if self.loss not in EXPECTED_LOSSES:
+        if not isinstance(self.loss, str) or self.loss not in EXPECTED_LOSSES:
             raise PalmetteError(
                 f"loss={self.loss!r} is unknown: expected one of {sorted(EXPECTED_LOSSES)}, or a "
                 "function."
@@ -217,7 +220,7 @@ class Beam(RoutedDecoding):
 
     def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
         """Choose a node for every row; see `RoutedDecoding.follow`."""
-        if self.width < 1:
+        if not isinstance(self.width, Integral) or self.width < 1:
             raise PalmetteError(f"width={self.width!r}: expected a positive integer.")
         classes, _ = beam_search(space, route, n_samples, min(self.width, space.n_classes))
         return space.classes[classes[:, 0]]

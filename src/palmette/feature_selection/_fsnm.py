@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from palmette._arrays import FloatArray
 from palmette._text import caller_level
-from palmette.exceptions import PalmetteError
+from palmette.base._parameters import check_counts, check_not_negative, check_positive
 from palmette.feature_selection._base import (
     FeatureScore,
     NodeData,
@@ -94,8 +94,9 @@ class FsnmScore(FeatureScore):
 
     def score(self, problem: ScoringProblem) -> NodeScores:
         """Score all features at all nodes."""
-        if not self.lam > 0:
-            raise PalmetteError(f"lam={self.lam!r}: expected a positive number.")
+        check_positive(self, "lam")
+        check_counts(self, "max_iter")
+        check_not_negative(self, "tol")
         facts: dict[str, Any] = {"node_objectives_": [], "lambda_max_": []}
         fits = each_node(problem, partial(_fit_node, self), joint=True)
         return NodeScores(_norms(fits, facts, self.max_iter), facts)

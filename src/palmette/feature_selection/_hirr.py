@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from palmette._arrays import FloatArray
 from palmette._text import caller_level
 from palmette.base._devices import torch_device
+from palmette.base._parameters import check_not_negative, is_number
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._hirr_descent import row_norms
@@ -373,13 +374,11 @@ class HirrScore(FeatureScore):
                 f"loss='logistic' was given with solver={self.solver!r} and device="
                 f"{self.device!r}: expected solver='auto' or 'bcd', and device='cpu'."
             )
-        if not self.lam > 0:
+        if not (is_number(self.lam) and self.lam > 0):
             raise PalmetteError(f"lam={self.lam!r}: expected a number above 0.")
-        for name in ("parent", "sibling", "tol"):
-            if not getattr(self, name) >= 0:
-                raise PalmetteError(
-                    f"{name}={getattr(self, name)!r}: expected a number of at least 0."
-                )
+        check_not_negative(self, "parent", "sibling", "tol", "max_iter")
+        if self.callback is not None and not callable(self.callback):
+            raise PalmetteError(f"callback={self.callback!r}: expected a function, or None.")
 
 
 def _units(design: Design) -> tuple[float, float, float]:

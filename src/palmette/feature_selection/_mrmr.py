@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from palmette._kernels import inner, kernel
+from palmette.base._parameters import check_not_negative
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import (
     FeatureScore,
@@ -99,6 +100,7 @@ class MrmrScore(FeatureScore):
             raise PalmetteError(
                 f"criterion={self.criterion!r}: expected 'difference' or 'quotient'."
             )
+        check_not_negative(self, "width")
         X, weights = problem.X, problem.weights
         edges = None
         if not self.per_node:

@@ -21,12 +21,14 @@ from sklearn.utils.validation import check_is_fitted
 from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
 from palmette._text import caller_level
 from palmette.base._fitting import (
+    check_jobs,
     check_weights,
     has_several,
     path_target,
     read_labels,
     used_rows,
 )
+from palmette.base._parameters import is_number
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._ranking import (
@@ -229,6 +231,9 @@ class HierarchicalFeatureSelector(
         -------
         self
         """
+        check_jobs(self)
+        if self.threshold is not None and not is_number(self.threshold):
+            raise PalmetteError(f"threshold={self.threshold!r}: expected a number, or None.")
         score = clone(resolve_score(vars(self)["score"]))
         if self.several not in SEVERAL:
             raise PalmetteError(

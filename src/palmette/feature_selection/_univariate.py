@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any
@@ -127,6 +127,10 @@ class UnivariateScore(FeatureScore):
     def score(self, problem: ScoringProblem) -> NodeScores:
         """Score all features at all nodes."""
         function = _resolve(self.function)
+        if self.options is not None and not isinstance(self.options, Mapping):
+            raise PalmetteError(
+                f"options={self.options!r}: expected a dict of arguments of the function, or None."
+            )
         if problem.weights is not None and not _accepts(function, "sample_weight"):
             raise PalmetteError(
                 f"sample_weight was given, but the score function {_name(function)} does not "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from palmette._arrays import FloatArray
+from palmette.base._parameters import is_count, is_number
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.forest._growing import ForestGrower, TreeDraws, part_of
@@ -80,12 +81,12 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
         given = self.beta
         if isinstance(given, str) and given == "oob":
             given = _BETAS
-        found = [given] if _is_number(given) else given
+        found = [given] if is_number(given) else given
         if (
             isinstance(found, str)
             or not isinstance(found, Iterable)
             or not (betas := tuple(found))
-            or not all(_is_number(beta) and 0 <= beta <= 1 for beta in betas)
+            or not all(is_number(beta) and 0 <= beta <= 1 for beta in betas)
         ):
             raise PalmetteError(
                 f"beta={self.beta!r}: expected a number from 0 to 1, several of them, or 'oob'."
@@ -106,11 +107,11 @@ _ROUTERS: dict[str, Callable[[], Any]] = {
 def check_forest(forest: Any) -> None:
     """Raise an error for invalid parameters of a forest."""
     for name, fine, wanted in (
-        ("n_estimators", _is_count, "a positive integer"),
-        ("min_samples_leaf", _is_count, "a positive integer"),
-        ("max_depth", lambda v: v is None or _is_count(v), "a positive integer or None"),
-        ("label_vote", lambda v: _is_number(v) and v > 0, "a positive number"),
-        ("prior_vote", lambda v: _is_number(v) and v >= 0, "a number of at least 0"),
+        ("n_estimators", is_count, "a positive integer"),
+        ("min_samples_leaf", is_count, "a positive integer"),
+        ("max_depth", lambda v: v is None or is_count(v), "a positive integer or None"),
+        ("label_vote", lambda v: is_number(v) and v > 0, "a positive number"),
+        ("prior_vote", lambda v: is_number(v) and v >= 0, "a number of at least 0"),
         ("relevance", _is_power, "a number from 0 to 1, or 'auto'"),
         ("mixed", lambda v: isinstance(v, bool) or _is_auto(v), "True, False or 'auto'"),
         ("max_samples", _is_part, "a float above 0 and up to 1, or a positive integer"),
@@ -326,23 +327,15 @@ def _is_auto(value: Any) -> bool:
 
 
 def _is_power(value: Any) -> bool:
-    return _is_auto(value) or (_is_number(value) and 0 <= value <= 1)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+    return _is_auto(value) or (is_number(value) and 0 <= value <= 1)
 
 
 def _is_share(value: Any) -> bool:
-    return _is_number(value) and not isinstance(value, Integral) and 0 < value <= 1
+    return is_number(value) and not isinstance(value, Integral) and 0 < value <= 1
 
 
 def _is_part(value: Any) -> bool:
-    return _is_share(value) or _is_count(value)
+    return _is_share(value) or is_count(value)
 
 
 def _is_part_or_root(value: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from palmette.base._parameters import check_counts, check_not_negative, check_positive, is_number
 from palmette.exceptions import PalmetteError
 
 
@@ -136,30 +137,22 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
     def _check(self) -> None:
         if self.solver not in ("owlqn", "adam"):
             raise PalmetteError(f"solver={self.solver!r}: expected 'owlqn' or 'adam'.")
-        sparsity = self.sparsity
-        if sparsity != "auto" and (isinstance(sparsity, str) or not sparsity >= 0):
+        sparsity: Any = self.sparsity
+        if sparsity != "auto" and not (is_number(sparsity) and sparsity >= 0):
             raise PalmetteError(
                 f"sparsity={sparsity!r}: expected 'auto' or a number of at least 0."
             )
-        for name in ("alpha", "alpha_max", "learning_rate", "eta"):
-            if not getattr(self, name) > 0:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive number.")
-        if not self.alpha_growth > 1:
+        check_positive(self, "alpha", "alpha_max", "learning_rate", "eta")
+        if not (is_number(self.alpha_growth) and self.alpha_growth > 1):
             raise PalmetteError(
                 f"alpha_growth={self.alpha_growth!r}: expected a number greater than 1."
             )
-        for name in ("alpha_every", "max_iter", "start_iter", "batch_size"):
-            if not getattr(self, name) >= 1:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive integer.")
-        if not 0 <= self.prune < 1:
+        check_counts(self, "alpha_every", "max_iter", "start_iter", "batch_size")
+        if not (is_number(self.prune) and 0 <= self.prune < 1):
             raise PalmetteError(
                 f"prune={self.prune!r}: expected a number of at least 0 and below 1."
             )
-        for name in ("tol", "scale_iter"):
-            if not getattr(self, name) >= 0:
-                raise PalmetteError(
-                    f"{name}={getattr(self, name)!r}: expected a number of at least 0."
-                )
+        check_not_negative(self, "tol", "scale_iter")
 
 
 class LogisticSplit(BaseEstimator):  # type: ignore[misc]
@@ -210,14 +203,8 @@ class LogisticSplit(BaseEstimator):  # type: ignore[misc]
 
     def tree_settings(self) -> dict[str, Any]:
         """Return the values of `TreeSettings` that this object sets, by name."""
-        for name in ("ridge", "tol"):
-            if not getattr(self, name) >= 0:
-                raise PalmetteError(
-                    f"{name}={getattr(self, name)!r}: expected a number of at least 0."
-                )
-        for name in ("max_iter", "start_iter"):
-            if not getattr(self, name) >= 1:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive integer.")
+        check_not_negative(self, "ridge", "tol")
+        check_counts(self, "max_iter", "start_iter")
         return {
             "router": "logistic",
             "ridge": float(self.ridge),

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from palmette._arrays import FloatArray
 from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.base._column_scale import ColumnScale
+from palmette.base._fitting import check_jobs
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._presets import Preset
 from palmette.decisions._thresholds import LabelRule
@@ -246,6 +247,7 @@ class StructuredForestClassifier(
         """
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         before = self._fitted_labels()
+        check_jobs(self)
         self._check_parameters()
         outputs, labels = None, y
         if self.multioutput:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.special import softmax
 from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows
+from palmette.base._parameters import is_number
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
@@ -125,11 +125,11 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        if not (_is_real(self.usefulness) and 0 <= self.usefulness <= 1):
+        if not (is_number(self.usefulness) and 0 <= self.usefulness <= 1):
             raise PalmetteError(f"usefulness={self.usefulness!r}: expected a number from 0 to 1.")
         for name in ("alpha", "var_smoothing"):
             value = getattr(self, name)
-            if not (_is_real(value) and value > 0):
+            if not (is_number(value) and value > 0):
                 raise PalmetteError(f"{name}={value!r}: expected a positive number.")
 
     def _node_scores(self, X: Any) -> FloatArray:
@@ -165,10 +165,6 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _nodes_over_classes(space: LabelSpace) -> tuple[IntArray, sparse.csr_array]:

@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state, get_tags
 from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._fitting import run_jobs
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._parameters import check_classifier
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -176,6 +177,7 @@ class BinaryRelevance(MultilabelClassifier):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_classifier(self.estimator)
         if self.balance not in _BALANCES:
             raise PalmetteError(
                 f"balance={self.balance!r} is unknown: expected one of {list(_BALANCES)}."

@@ -14,6 +14,7 @@ from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette._stopping import raise_if_stopped, stop_flag
 from palmette.base._fitting import Threads, one_blas_thread
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._parameters import check_positive, is_number
 from palmette.decisions._thresholds import LabelRule, Threshold
 from palmette.decisions._tuned import TunedRule
 from palmette.exceptions import PalmetteError
@@ -136,13 +137,9 @@ class LinearMultilabel(MultilabelClassifier):
             raise PalmetteError(f"balance={self.balance!r} is unknown: expected 'none' or 'cost'.")
         if self.held_out not in ("third", "all"):
             raise PalmetteError(f"held_out={self.held_out!r}: expected 'third' or 'all'.")
-        if isinstance(self.C, str) and self.C != "scale":
-            raise PalmetteError(f"C={self.C!r}: expected 'scale' or a positive number.")
-        for name in ("C", "tol", "max_iter"):
-            given = getattr(self, name)
-            if not isinstance(given, str) and not given > 0:
-                raise PalmetteError(f"{name}={given!r}: expected a positive number.")
-        if not 0 <= self.prune < 1:
+        check_positive(self, "C", words=("scale",))
+        check_positive(self, "tol", "max_iter")
+        if not (is_number(self.prune) and 0 <= self.prune < 1):
             raise PalmetteError(f"prune={self.prune!r}: expected a number from 0 to below 1.")
 
     # ------------------------------------------------------------------ fitting

@@ -23,6 +23,7 @@ from palmette._arrays import (
     take_rows,
 )
 from palmette.base._fitting import run_jobs, weight_keyword
+from palmette.base._parameters import check_classifier
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
 
@@ -36,6 +37,7 @@ _MAX_UNITS = 64  # of one row, whatever its weight
 
 def make_members(estimator: Any, count: int, rng: np.random.RandomState) -> list[Any]:
     """Return unfitted copies of an estimator (`C45Tree` if None), each with a seed of its own."""
+    check_classifier(estimator)
     model = C45Tree() if estimator is None else estimator
     members = [clone(model) for _ in range(count)]
     seed_each(members, rng)

@@ -133,7 +133,7 @@ class TreesMultilabel(MultilabelClassifier):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        if self.kind not in _KINDS:
+        if not isinstance(self.kind, str) or self.kind not in _KINDS:
             raise PalmetteError(f"kind={self.kind!r} is unknown: expected one of {list(_KINDS)}.")
         if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
             raise PalmetteError(f"n_estimators={self.n_estimators!r}: expected a positive integer.")

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from palmette._arrays import FloatArray, count_rows, seed_each, take_rows
 from palmette.base._fitting import weight_keyword
+from palmette.base._parameters import is_number
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -130,11 +131,18 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         return self
 
     def _check_parameters(self) -> None:
+        members = self.estimators
+        pairs = members if isinstance(members, list | tuple) else (() if members is None else [0])
+        if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+            raise PalmetteError(
+                f"estimators={members!r}: expected a list of (name, classifier), or None for the "
+                "three coherent classifiers."
+            )
         members = self._members()
         if not members:
             raise PalmetteError("estimators is empty: expected at least one (name, classifier).")
         self._validate_names([name for name, _ in members])
-        if not 0 < self.validation_fraction < 1:
+        if not (is_number(self.validation_fraction) and 0 < self.validation_fraction < 1):
             raise PalmetteError(
                 f"validation_fraction={self.validation_fraction!r}: expected a number between "
                 "0 and 1."
@@ -145,7 +153,10 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
                     f"weights={self.weights!r}: expected 'validation', 'equal' or numbers."
                 )
             return
-        values = np.asarray(self.weights, dtype=np.float64)
+        try:
+            values = np.asarray(self.weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.empty(0)
         if values.shape != (len(members),) or not (values >= 0).all() or not values.any():
             raise PalmetteError(
                 f"weights={self.weights!r}: expected {len(members)} numbers of at least 0, one per "

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
+from palmette.base._parameters import check_counts
 from palmette.decisions._thresholds import Threshold
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import average_precision_of_cells
@@ -115,6 +116,9 @@ class CoherentForestClassifier(CoherentClassifier):
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.dag_rule = dag_rule
         self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_counts(self, "n_directions")
 
     # ------------------------------------------------------------------ fitting
 

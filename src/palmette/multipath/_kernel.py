@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray, take_rows
+from palmette.base._parameters import check_counts
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -99,6 +100,7 @@ class CoherentKernelClassifier(CoherentClassifier):
             value = getattr(self, name)
             if value != "auto" and not (isinstance(value, Real) and float(value) > 0):
                 raise PalmetteError(f"{name}={value!r}: expected 'auto' or a positive number.")
+        check_counts(self, "max_rows", "n_landmarks")
 
     # ------------------------------------------------------------------ fitting
 

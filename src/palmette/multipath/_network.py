@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from palmette._arrays import FloatArray
 from palmette.base._devices import has_torch_device
 from palmette.base._fitting import one_thread_if_small
+from palmette.base._parameters import check_positive, is_count, is_number
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -129,16 +130,22 @@ class CoherentNetworkClassifier(CoherentClassifier):
             raise PalmetteError(
                 f"n_epochs={self.n_epochs!r}: expected 'auto' or a positive integer."
             )
-        dropout = self.dropout
-        if dropout != "auto" and (isinstance(dropout, str) or not 0 <= dropout < 1):
+        dropout: Any = self.dropout
+        if dropout != "auto" and not (is_number(dropout) and 0 <= dropout < 1):
             raise PalmetteError(
                 f"dropout={dropout!r}: expected 'auto' or a number of at least 0 and below 1."
             )
-        for name in ("hidden", "learning_rate"):
-            value = getattr(self, name)
-            if isinstance(value, str) and value != "auto":
-                expected = "a tuple of integers" if name == "hidden" else "a positive number"
-                raise PalmetteError(f"{name}={value!r}: expected 'auto' or {expected}.")
+        check_positive(self, "learning_rate", words=("auto",))
+        is_auto = isinstance(self.hidden, str) and self.hidden == "auto"
+        sizes = self.hidden if isinstance(self.hidden, tuple | list) else (None,)
+        if not is_auto and not all(map(is_count, sizes)):
+            raise PalmetteError(f"hidden={self.hidden!r}: expected 'auto' or a tuple of integers.")
+        if not is_count(self.batch_size):
+            raise PalmetteError(f"batch_size={self.batch_size!r}: expected a positive integer.")
+        if not (is_number(self.weight_decay) and self.weight_decay >= 0):
+            raise PalmetteError(
+                f"weight_decay={self.weight_decay!r}: expected a number of at least 0."
+            )
         if self.backend not in ("auto", "numpy", "torch"):
             raise PalmetteError(f"backend={self.backend!r}: expected 'auto', 'numpy' or 'torch'.")
 

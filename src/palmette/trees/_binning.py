@@ -13,6 +13,7 @@ from palmette._arrays import BIN, OFFSET, BinArray, CountArray, read_only, row_c
 from palmette._kernels import inner, kernel
 from palmette.base._fitting import Threads
 from palmette.base._lazy import gathered, is_lazy
+from palmette.base._parameters import is_count
 from palmette.base._scratch import Empty
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require
@@ -91,7 +92,7 @@ class BinMapper:
         -------
         BinMapper
         """
-        if not 2 <= max_bins <= MAX_BINS:
+        if not (is_count(max_bins, 2) and max_bins <= MAX_BINS):
             raise PalmetteError(f"max_bins={max_bins!r}: expected an integer from 2 to {MAX_BINS}.")
         n_samples, n_features = X.shape
         threads, find, rows = threads or Threads(1), _columns, None

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from palmette._arrays import BinArray
 from palmette._kernels import inner, int64, kernel
+from palmette.base._parameters import is_count, is_number
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes
 from palmette.trees._binning import count_features
@@ -67,11 +68,12 @@ class CartSettings:
 
     def check(self) -> None:
         """Raise an error for invalid values."""
-        if self.max_depth is not None and self.max_depth < 1:
+        if self.max_depth is not None and not is_count(self.max_depth):
             raise PalmetteError(
                 f"max_depth={self.max_depth!r}: expected a positive integer or None."
             )
-        if not isinstance(self.resample, bool | np.bool_) and not 0 < self.resample <= 1:
+        is_share = is_number(self.resample) and 0 < self.resample <= 1
+        if not isinstance(self.resample, bool | np.bool_) and not is_share:
             raise PalmetteError(
                 f"resample={self.resample!r}: expected True, False or a share above 0 and up to 1."
             )
