@@ -87,7 +87,7 @@ class RowTreeClassifier(BaseEstimator):  # type: ignore[misc]
         if len(sizes) < 2 or sizes[1] <= self.most_others or depth >= _MOST_DEPTH:
             return None
         find = factor_groups if self.kind == "nmf" else depend_most
-        groups = find(take_rows(X, rows), self.branching, self.random_state)
+        groups = find(_without_empty(take_rows(X, rows)), self.branching, self.random_state)
         return groups if len(np.unique(groups)) > 1 else None
 
     def predict(self, X: Any) -> Any:
@@ -150,6 +150,14 @@ class _Node:
         # scores in units of the offset, which grows with the rows of the class
         values = [each.score_samples(X) / max(abs(each.offset_[0]), 1e-12) for each in self.judges]
         return np.asarray(self.codes[np.argmax(values, axis=0)])
+
+
+def _without_empty(X: Any) -> Any:
+    """Leave out the columns of a sparse array that have no values: most, of a few texts."""
+    if not sparse.issparse(X):
+        return X
+    used = np.unique(X.indices)
+    return X[:, used] if len(used) else X
 
 
 def _gamma(X: Any) -> float:

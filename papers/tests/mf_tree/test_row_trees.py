@@ -46,6 +46,16 @@ def test_sparse_rows_may_have_negative_values():
     assert tree.predict(sparse.csr_array(X)).tolist() == list("aabb")
 
 
+def test_words_that_no_row_has_change_nothing():
+    rng = np.random.default_rng(2)
+    X = sparse.random_array((60, 30), density=0.2, format="csr", rng=rng)
+    y = rng.integers(3, size=60)
+    wide = sparse.csr_array(sparse.hstack([X, sparse.csr_array((60, 500))]))
+    for kind in ("nmf", "dependence"):
+        one, two = (RowTreeClassifier(kind, most_others=1).fit(each, y) for each in (X, wide))
+        assert (one.depth_, one.n_leaves_) == (two.depth_, two.n_leaves_)
+
+
 def test_components_are_groups():
     X = np.array([[5.0, 0.1, 0.0], [4.0, 0.0, 0.1], [0.0, 3.0, 3.0], [0.1, 4.0, 4.0]])
     for rows in (X, sparse.csr_array(X)):
