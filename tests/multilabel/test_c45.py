@@ -9,7 +9,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from palmette import PalmetteError
-from palmette.multilabel._c45 import C45Tree, _further_errors
+from palmette.multilabel._c45 import C45Tree, SortedRows, _further_errors
+from palmette.multilabel._c45_flags import grow_flag_tree, has_flags_only
+from palmette.multilabel._c45_kernel import SortedColumns, grow_entropy_tree
 
 
 @parametrize_with_checks([C45Tree(random_state=0)])
@@ -206,6 +208,40 @@ def test_sparse_rows_are_dense_rows():
     dense = C45Tree(random_state=0).fit(X, y).predict_proba(X)
     compressed = C45Tree(random_state=0).fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(compressed.predict_proba(sparse.csr_array(X)), dense)
+
+
+@pytest.mark.parametrize("weighted", ["no", "whole", "any"])
+@pytest.mark.parametrize("by_ratio", [False, True])
+@pytest.mark.parametrize("mdl", [False, True])
+def test_trees_of_zeros_and_ones_are_those_of_the_kernel_for_numbers(weighted, by_ratio, mdl):
+    rng = np.random.default_rng(4)
+    X = (rng.random((150, 30)) < rng.random(30) ** 2).astype(np.float32)
+    X[:, 7], X[:, 9] = 0.0, 1.0
+    y = ((X[:, :6].sum(axis=1) + rng.integers(0, 2, 150)) % 4).astype(np.uint32)
+    weights = {
+        "no": np.ones(150, dtype=np.int64),
+        "whole": rng.integers(1, 4, 150),
+        "any": 0.5 + rng.random(150),
+    }[weighted]
+    logs = np.zeros(0)
+    if weighted != "any":
+        logs = np.arange(weights.sum() + 1, dtype=float)
+        logs[1:] *= np.log(logs[1:])
+    columns = SortedRows.of(X).columns
+    settings = (y, weights, logs, 4, 1.9, 0, mdl, by_ratio)
+    found = grow_flag_tree(columns, *settings)
+    copied = SortedColumns(columns.starts, columns.rows.copy(), columns.values.copy())
+    expected = grow_entropy_tree(copied, *settings)
+    assert len(found.left) > 20
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_many_classes_of_zeros_and_ones_are_not_summed_in_one_table():
+    columns = SortedRows.of(np.eye(3000, dtype=np.float32)).columns
+    assert has_flags_only(columns, 1000)
+    assert not has_flags_only(columns, 2000)
+    assert not has_flags_only(SortedRows.of(np.array([[1.0, 2.0]])).columns, 2)
 
 
 @pytest.mark.parametrize(

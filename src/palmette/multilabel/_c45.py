@@ -22,6 +22,7 @@ from palmette._arrays import FloatArray, canonical_rows, check_single_precision,
 from palmette.base._fitting import check_weights
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
+from palmette.multilabel._c45_flags import grow_flag_tree, has_flags_only
 from palmette.multilabel._c45_kernel import (
     EntropyTree,
     SortedColumns,
@@ -410,12 +411,13 @@ def grow_tree(
     if amounts.dtype == np.int64:
         logs = np.arange(int(amounts.sum()) + 1, dtype=np.float64)
         logs[1:] *= np.log(logs[1:])
-    starts, places, values = rows.columns
-    columns = type(rows.columns)(starts, places.copy(), values.copy())  # overwritten by growing
-    codes = codes.astype(np.uint32)
-    grown = grow_entropy_tree(
-        columns, codes, amounts, logs, len(classes), float(min_weight), seed, mdl, by_ratio
-    )
+    columns, codes = rows.columns, codes.astype(np.uint32)
+    settings = (amounts, logs, len(classes), float(min_weight), seed, mdl, by_ratio)
+    if has_flags_only(columns, len(classes)):
+        grown = grow_flag_tree(columns, codes, *settings)
+    else:  # which overwrites its columns
+        columns = SortedColumns(columns.starts, columns.rows.copy(), columns.values.copy())
+        grown = grow_entropy_tree(columns, codes, *settings)
     if raising is not None:
         z = -float(ndtri(raising))
         grown = prune_and_raise(columns, grown, codes, amounts, float(raising), z)

@@ -22,12 +22,12 @@ Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32]
 Sums: TypeAlias = NDArray[Any]  # float64, or int64 where all weights are whole numbers
 
-_MIN_IMPROVEMENT = 1e-9  # relative to the rows' weight: smaller differences of scores are ties
+MIN_IMPROVEMENT = 1e-9  # relative to the rows' weight: smaller differences of scores are ties
 _NEAR = np.float32(1e-7)  # values at most this far apart are not split, as in scikit-learn's trees
-_FIRST = ~np.uint64(0)  # the rank of all cuts where ties are not drawn from: the first one wins
+FIRST = ~np.uint64(0)  # the rank of all cuts where ties are not drawn from: the first one wins
 # numbers of J48, by which features are chosen by gain ratio
 _NEAR_OF_J48 = 1e-5  # values at most this far apart are not split
-_TIE_OF_J48 = 1e-6  # gains in bits, ratios and weights that differ by at most this are ties
+TIE_OF_J48 = 1e-6  # gains in bits, ratios and weights that differ by at most this are ties
 _BELOW_AVERAGE = 1e-3  # bits by which the gain of a feature may be less than the average
 _MOST_PER_SIDE = 25.0  # a cut need not leave more than this weight on a side
 
@@ -103,7 +103,7 @@ class EntropyTree(NamedTuple):
     members: Numbers
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Classes and weights of all rows; `logs` is a table of x log x of integers, or empty."""
 
     classes: Numbers
@@ -111,7 +111,7 @@ class _Rows(NamedTuple):
     logs: Sums
 
 
-class _Best(NamedTuple):
+class Best(NamedTuple):
     """The best cut so far; among ties, the one with the highest random rank."""
 
     feature: int
@@ -122,18 +122,18 @@ class _Best(NamedTuple):
 
 
 @inner(error_model="numpy")
-def _x_log_x(x: float, logs: Sums) -> float:
+def x_log_x(x: float, logs: Sums) -> float:
     if len(logs):
         return float(logs[np.uint64(x)])
     return x * np.log(x) if x > 0 else 0.0
 
 
 @inner(error_model="numpy", inline="always")
-def _purity(masses: Sums, logs: Sums) -> tuple[float, float]:
+def purity_of(masses: Sums, logs: Sums) -> tuple[float, float]:
     """Return the sums over the classes of x log x and of x."""
     score, total = 0.0, 0 * masses[0]
     for k in range(len(masses)):
-        score += _x_log_x(masses[k], logs)
+        score += x_log_x(masses[k], logs)
         total += masses[k]
     return score, total
 
@@ -146,7 +146,7 @@ def _cut_between(low: float, high: float) -> float:
 
 @inner(error_model="numpy", inline="always")
 def _sum_zeros(
-    columns: SortedColumns, bounds: Indices, rows: _Rows, masses: Sums, zeros: Sums
+    columns: SortedColumns, bounds: Indices, rows: Rows, masses: Sums, zeros: Sums
 ) -> None:
     """Sum the weights per class of a node's rows without an entry in a column."""
     for k in range(len(masses)):  # assignments of slices take seconds to compile
@@ -157,31 +157,34 @@ def _sum_zeros(
 
 
 @inner(error_model="numpy")
-def _better(
-    best: _Best, j: int, low: Any, high: Any, score: float, below: Any, margin: float, key: Word
-) -> _Best:
+def better(
+    best: Best, j: int, low: Any, high: Any, score: float, below: Any, margin: float, key: Word
+) -> Best:
     """Return the better of two cuts; each of several equally good cuts is equally likely.
 
     If the best one has the highest rank, it remains the best among ties, and so does the next one.
     """
     cut, rank = _cut_between(float(low), float(high)), best.rank
-    if rank != _FIRST:
+    if rank != FIRST:
         place = np.int64(np.float32(cut) * np.float32(2.0**20))  # differs for a feature's cuts
         rank = draw_at(draw_at(key, j), place)
     if score > best.score + margin or rank > best.rank:
-        return _Best(j, cut, score, rank, float(below))
+        return Best(j, cut, score, rank, float(below))
     return best
 
 
-@inner(error_model="numpy")
-def _score_zeros(masses: Sums, zeros: Sums, logs: Sums) -> tuple[float, float]:
-    """Return the score of the cut between zeros and nonzeros, and the weight of the zeros."""
+@inner(error_model="numpy", inline="always")
+def score_zeros(masses: Sums, zeros: Sums, j: int, logs: Sums) -> tuple[float, float]:
+    """Return the score of the cut between zeros and nonzeros, and the weight of the zeros.
+
+    The weights per class of the zeros are row `j` of `zeros`.
+    """
     score, weight, rest = 0.0, 0 * masses[0], 0 * masses[0]
     for k in range(len(masses)):
-        score += _x_log_x(zeros[k], logs) + _x_log_x(masses[k] - zeros[k], logs)
-        weight += zeros[k]
-        rest += masses[k] - zeros[k]
-    return score - _x_log_x(weight, logs) - _x_log_x(rest, logs), weight
+        score += x_log_x(zeros[j, k], logs) + x_log_x(masses[k] - zeros[j, k], logs)
+        weight += zeros[j, k]
+        rest += masses[k] - zeros[j, k]
+    return score - x_log_x(weight, logs) - x_log_x(rest, logs), weight
 
 
 @inner(error_model="numpy")
@@ -189,16 +192,16 @@ def _scan(
     columns: SortedColumns,
     j: int,
     bounds: Indices,
-    rows: _Rows,
+    rows: Rows,
     masses: Sums,
     purity: tuple[float, float],
     buffers: Sums,
     min_weight: float,
     margin: float,
     near: float,
-    best: _Best,
+    best: Best,
     key: Word,
-) -> tuple[_Best, int]:
+) -> tuple[Best, int]:
     """Score all cuts of a feature in a node; return the best, and how many cuts are allowed.
 
     If no cut has enough weight on both sides, none has in the descendants of the node (with `near`
@@ -212,7 +215,7 @@ def _scan(
         _sum_zeros(columns, bounds, rows, masses, zeros)
         value = columns.values[bounds[0]]
         if value == columns.values[bounds[1] - 1]:  # two values, hence one cut
-            score, below = _score_zeros(masses, zeros, logs)
+            score, below = score_zeros(masses, buffers, 2, logs)
             if value > 0.0:
                 low, high = np.float32(0.0), value
             else:
@@ -220,7 +223,7 @@ def _scan(
             allowed = min(below, total - below) >= min_weight
             allowed &= float(low) + near < float(high)
             if allowed and score > best.score - margin:
-                best = _better(best, j, low, high, score, below, margin, key)
+                best = better(best, j, low, high, score, below, margin, key)
             return best, int64(allowed)
     for k in range(len(masses)):
         left[k], right[k] = 0.0, masses[k]
@@ -237,14 +240,14 @@ def _scan(
             and float(last) + near < float(value)
         ):
             n_cuts += 1
-            score = low_score + high_score - _x_log_x(below, logs) - _x_log_x(total - below, logs)
+            score = low_score + high_score - x_log_x(below, logs) - x_log_x(total - below, logs)
             if score > best.score - margin:
-                best = _better(best, j, last, value, score, below, margin, key)
+                best = better(best, j, last, value, score, below, margin, key)
         last, first = value, False
         if at_zeros:
             for k in range(len(zeros)):
-                low_score += _x_log_x(left[k] + zeros[k], logs) - _x_log_x(left[k], logs)
-                high_score += _x_log_x(right[k] - zeros[k], logs) - _x_log_x(right[k], logs)
+                low_score += x_log_x(left[k] + zeros[k], logs) - x_log_x(left[k], logs)
+                high_score += x_log_x(right[k] - zeros[k], logs) - x_log_x(right[k], logs)
                 left[k] += zeros[k]
                 right[k] -= zeros[k]
                 below += zeros[k]
@@ -253,8 +256,8 @@ def _scan(
         row = columns.rows[place]
         c, weight = classes[row], weights[row]
         here, there = left[c], right[c]
-        low_score += _x_log_x(here + weight, logs) - _x_log_x(here, logs)
-        high_score += _x_log_x(there - weight, logs) - _x_log_x(there, logs)
+        low_score += x_log_x(here + weight, logs) - x_log_x(here, logs)
+        high_score += x_log_x(there - weight, logs) - x_log_x(there, logs)
         left[c], right[c] = here + weight, there - weight
         below += weight
         place += np.uint64(1)
@@ -274,7 +277,7 @@ def _is_constant(columns: SortedColumns, bounds: Indices) -> bool:
 
 
 @inner(error_model="numpy", inline="always")
-def _partition(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: Numbers) -> int:
+def partition(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: Numbers) -> int:
     """Partition rows stably, left before right; return the position of the first right row."""
     middle, n_right, one = np.uint64(start), np.uint64(0), np.uint64(1)
     for i in range(np.uint64(start), np.uint64(stop)):
@@ -332,24 +335,24 @@ def _choose(
     bounds: Indices,
     features: Indices,
     n_constant: int,
-    rows: _Rows,
+    rows: Rows,
     masses: Sums,
     buffers: Sums,
     min_weight: float,
     mdl: bool,
     key: Word,
-) -> tuple[_Best, int]:
+) -> tuple[Best, int]:
     """Return the best cut of a node, and how many features, moved first, cannot split it.
 
     With `mdl` the logarithm of the number of cuts of a feature is subtracted from its score, and a
     cut without a gain is none.
     """
-    nothing = _Best(-1, 0.0, -np.inf, np.uint64(0), 0.0)
-    purity = _purity(masses, rows.logs)
-    margin = _MIN_IMPROVEMENT * purity[1]
+    nothing = Best(-1, 0.0, -np.inf, np.uint64(0), 0.0)
+    purity = purity_of(masses, rows.logs)
+    margin = MIN_IMPROVEMENT * purity[1]
     best = nothing
     if mdl:
-        best = _Best(-1, 0.0, purity[0] - _x_log_x(purity[1], rows.logs) + margin, _FIRST, 0.0)
+        best = Best(-1, 0.0, purity[0] - x_log_x(purity[1], rows.logs) + margin, FIRST, 0.0)
     for i in range(n_constant, len(features)):
         j, n_cuts = int64(features[i]), int64(0)
         if not _is_constant(columns, bounds[j]):
@@ -374,7 +377,7 @@ def _choose(
                 score = found.score - np.log(n_cuts)
                 tied = score > best.score - margin and found.rank > best.rank
                 if score > best.score + margin or tied:
-                    best = _Best(found.feature, found.cut, score, found.rank, found.below)
+                    best = Best(found.feature, found.cut, score, found.rank, found.below)
         if not n_cuts:
             features[i], features[n_constant] = features[n_constant], features[i]
             n_constant += 1
@@ -385,7 +388,7 @@ def _choose(
 def _least_per_side(total: float, n_classes: int, min_weight: float) -> float:
     """Return the least weight on each side of a cut: in large nodes, a share of the weight."""
     share = 0.1 * total / n_classes
-    if share - min_weight < _TIE_OF_J48:
+    if share - min_weight < TIE_OF_J48:
         return min_weight
     return min(share, _MOST_PER_SIDE)
 
@@ -396,26 +399,26 @@ def _choose_by_ratio(
     bounds: Indices,
     features: Indices,
     n_constant: int,
-    rows: _Rows,
+    rows: Rows,
     masses: Sums,
     buffers: Sums,
     min_weight: float,
     mdl: bool,
     are_flags: Flags,
     found: Sums,
-) -> tuple[_Best, int]:
+) -> tuple[Best, int]:
     """Return the cut of the highest gain ratio, and how many features, moved first, are constant.
 
     The cut of a feature is that of the highest gain; features that gain less than the average do
     not count. Cuts without a gain are none, but flags without one count in the average. `found`
     has the gain, weight and cut of each feature.
     """
-    purity = _purity(masses, rows.logs)
+    purity = purity_of(masses, rows.logs)
     total = float(purity[1])
     bits = total * np.log(2.0)
-    margin = _TIE_OF_J48 * bits
-    nothing = _Best(-1, 0.0, purity[0] - _x_log_x(purity[1], rows.logs), _FIRST, 0.0)
-    any_cut = _Best(-1, 0.0, -np.inf, _FIRST, 0.0)
+    margin = TIE_OF_J48 * bits
+    nothing = Best(-1, 0.0, purity[0] - x_log_x(purity[1], rows.logs), FIRST, 0.0)
+    any_cut = Best(-1, 0.0, -np.inf, FIRST, 0.0)
     least = _least_per_side(total, len(masses), min_weight)
     sum_gains, n_found = 0.0, 0
     for j in range(len(features)):
@@ -432,7 +435,7 @@ def _choose_by_ratio(
                 masses,
                 purity,
                 buffers,
-                lowest - _TIE_OF_J48,
+                lowest - TIE_OF_J48,
                 margin,
                 _NEAR_OF_J48,
                 any_cut if are_flags[j] else nothing,
@@ -441,8 +444,8 @@ def _choose_by_ratio(
             if best.feature >= 0:
                 gain = (best.score - nothing.score) / bits
                 gain -= np.log2(n_cuts) / total if mdl else 0.0
-                if gain >= _TIE_OF_J48 or are_flags[j]:
-                    if gain * total < _TIE_OF_J48:
+                if gain >= TIE_OF_J48 or are_flags[j]:
+                    if gain * total < TIE_OF_J48:
                         gain = 0.0
                     found[j, 0], found[j, 1], found[j, 2] = gain, best.below, best.cut
                     sum_gains += gain
@@ -452,16 +455,25 @@ def _choose_by_ratio(
         if is_out:
             features[i], features[n_constant] = features[n_constant], features[i]
             n_constant += 1
-    best, highest = nothing, _TIE_OF_J48
-    for j in range(len(features)):  # in the order of the columns: the first of ties wins
+    return highest_ratio(found, sum_gains, n_found, total), n_constant
+
+
+@inner(error_model="numpy")
+def highest_ratio(found: Sums, sum_gains: float, n_found: int, total: float) -> Best:
+    """Return the cut of the highest gain ratio, of the features that gain at least the average.
+
+    `found` has the gain, the weight up to the cut, and the cut of each feature.
+    """
+    best, highest = Best(-1, 0.0, 0.0, FIRST, 0.0), TIE_OF_J48
+    for j in range(len(found)):  # in the order of the columns: the first of ties wins
         gain, below = found[j, 0], found[j, 1]
         if gain > 0.0 and gain >= sum_gains / n_found - _BELOW_AVERAGE:
             above = total - below
             spread = total * np.log2(total) - below * np.log2(below) - above * np.log2(above)
             ratio = gain * total / spread
             if ratio > highest:
-                best, highest = _Best(j, found[j, 2], ratio, _FIRST, below), ratio + _TIE_OF_J48
-    return best, n_constant
+                best, highest = Best(j, found[j, 2], ratio, FIRST, below), ratio + TIE_OF_J48
+    return best
 
 
 @inner(error_model="numpy")
@@ -491,7 +503,7 @@ def _down_to_a_value(columns: SortedColumns, j: int, n_rows: int, cut: float) ->
 
 
 @inner(error_model="numpy", inline="always")
-def _masses_of(members: Numbers, rows: _Rows, masses: Sums) -> bool:
+def sum_masses(members: Numbers, rows: Rows, masses: Sums) -> bool:
     """Sum the weights of a node per class; return whether there is more than one class."""
     for k in range(len(masses)):
         masses[k] = 0
@@ -541,7 +553,7 @@ def grow_entropy_tree(
     EntropyTree
     """
     n_rows, n_features = len(classes), len(columns.starts) - 1
-    rows = _Rows(classes, weights, logs)
+    rows = Rows(classes, weights, logs)
     buffers = np.empty((3, n_classes), weights.dtype)
     members, goes_left = np.empty(n_rows, np.uint32), np.empty(n_rows, np.bool_)
     rows_right, values_right = np.empty(n_rows, np.uint32), np.empty(n_rows, np.float32)
@@ -578,7 +590,7 @@ def grow_entropy_tree(
                 bounds[j, k] = spans[n_tasks, j, k]
         split[node], cuts[node], left[node], counts[node] = -1, 0.0, -1, stop - start
         starts[node] = start
-        is_mixed, total = _masses_of(members[start:stop], rows, masses[node]), 0 * weights[0]
+        is_mixed, total = sum_masses(members[start:stop], rows, masses[node]), 0 * weights[0]
         for k in range(n_classes):
             total += masses[node, k]
         if not is_mixed or total < 2.0 * min_weight:
@@ -616,7 +628,7 @@ def grow_entropy_tree(
         if by_ratio:
             cut = _down_to_a_value(columns, best.feature, n_rows, cut)
         _mark_left(columns, bounds[best.feature], members[start:stop], cut, goes_left)
-        middle = _partition(members, start, stop, goes_left, rows_right)
+        middle = partition(members, start, stop, goes_left, rows_right)
         split[node], cuts[node], left[node] = best.feature, cut, n_places
         smaller_left = middle - start <= stop - middle
         first, second = (1, 0) if smaller_left else (0, 1)  # positions of left and right
