@@ -324,7 +324,7 @@ _PAPERS = {
         "What the parts of structured Hellinger forests do: base forest, beta, penalty, batches",
         "Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification "
         "using structured Hellinger forests. AAAI 2017.",
-        ("cal500", "emotions", "medical", "enron", "scene", "yeast"),
+        ("cal500", "emotions", "medical", "enron", "scene", "yeast", "corel5k"),
         _soshf_parts,
         quick=("emotions",),
         has_splits=True,

@@ -168,7 +168,7 @@ def test_empty_columns_are_warned_of_once_and_never_predicted(kind, given):
     flags = np.eye(4, dtype=int)[np.arange(len(X)) % 3]
     clf, told = warnings_of(lambda: kind(h, n_estimators=5, random_state=0).fit(X, flags))
     assert len(told) == 1
-    assert "1 of the 4 columns of y have no" in told[0]
+    assert "1 of the 4 columns of y has no" in told[0]
     assert "never predicted" in told[0]
     assert clf.predict(X).shape == (len(X), 4)
     assert (clf.predict(X)[:, 3] == 0).all()

@@ -228,7 +228,7 @@ def test_edge_cases_of_labels(data):
     Y[:, 3] = 0  # no row
     Y[:, 4] = Y[:, 5]  # equal labels
     Y[:, 6] = 1  # every row
-    with pytest.warns(UserWarning, match="1 of the 9 columns of y have no positive row"):
+    with pytest.warns(UserWarning, match="1 of the 9 columns of y has no positive row"):
         model = ClassTreeClassifier(KMeansTree()).fit(X, Y)
     proba = model.predict_proba(X)
     assert (proba[:, 3] == 0).all()

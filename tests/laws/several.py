@@ -101,7 +101,7 @@ def classes_are_the_labels_listed_or_the_columns(estimator: BaseEstimator) -> No
     fitted = fit_once(estimator, X, y, hierarchy=DAG)
     assert fitted.classes_.tolist() == ["b", "c", "deep", "end", "x", "y", "z"]
     frame = pd.DataFrame({name: [int(name in labels) for labels in y] for name in "zxbq"})
-    with pytest.warns(UserWarning, match="1 of the 4 columns of y have no positive row, e.g. 'q'"):
+    with pytest.warns(UserWarning, match="1 of the 4 columns of y has no positive row, e.g. 'q'"):
         fitted = clone(estimator).fit(X, frame)
     assert fitted.classes_.tolist() == list("zxbq")
     assert (fitted.predict(X)["q"] == 0).all()

@@ -56,7 +56,7 @@ def fitted_to_the_problem(model):
 def test_constant_columns_keep_their_value(model):
     X, Y = problem()
     Y[:, 1], Y[:, 3] = 1, 0
-    with pytest.warns(UserWarning, match="1 of the 5 columns of y have no positive row"):
+    with pytest.warns(UserWarning, match="1 of the 5 columns of y has no positive row"):
         fitted = clone(model).fit(X, Y)
     assert fitted.predict(X)[:, [1, 3]].tolist() == [[1, 0]] * len(X)
     assert (fitted.predict_proba(X)[:, 3] == 0).all()

@@ -273,9 +273,11 @@ def node_target(labels: NodeLabels) -> tuple[NodeSets, sparse.csr_array]:
     answers = NodeSets.of(labels)
     empty = ~np.isin(answers.class_nodes, np.r_[0, answers.nodes])
     if empty.any():
+        n_empty = int(empty.sum())
+        has, they = ("has", "it is") if n_empty == 1 else ("have", "they are")
         warnings.warn(
-            f"{empty.sum()} of the {len(empty)} columns of y have no positive row, e.g. "
-            f"{shown(answers.classes[empty][0])}: they are never predicted.",
+            f"{n_empty} of the {len(empty)} columns of y {has} no positive row, e.g. "
+            f"{shown(answers.classes[empty][0])}: {they} never predicted.",
             stacklevel=caller_level(),
         )
     n_open = _count_open_rows(labels)

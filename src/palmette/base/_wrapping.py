@@ -177,7 +177,7 @@ class LabelScorer:
         """Fit on rows X and true nodes Y, sparse bool of shape (n_samples, n_columns)."""
         keywords = {} if weights is None else {weight_keyword(self.estimator): weights}
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*columns of y have no positive row")
+            warnings.filterwarnings("ignore", message=".*columns of y ha(s|ve) no positive row")
             warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix too
             if self._is_ours:
                 self.estimator.fit(X, self._by_node(Y), **keywords)
@@ -281,7 +281,7 @@ class WrappedClassifier:
         """
         with warnings.catch_warnings():
             # a fold may lack labels; the user was warned when all labels were read
-            warnings.filterwarnings("ignore", message=".*columns of y have no positive row")
+            warnings.filterwarnings("ignore", message=".*columns of y ha(s|ve) no positive row")
             if takes_node_labels(self.estimator):
                 self.estimator.fit(X, labels, **_weighted(self.estimator, weights))
             elif several:

@@ -383,9 +383,10 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             return
         unseen = np.setdiff1d(listed, self.nodes_, assume_unique=True)
         if unseen.size:
+            has, they = ("has", "it is") if unseen.size == 1 else ("have", "they are")
             warnings.warn(
-                f"{unseen.size} of the {listed.size} {where} have no training row, e.g. "
-                f"{hierarchy.path_strings[unseen[0]]!r}: they are never predicted.",
+                f"{unseen.size} of the {listed.size} {where} {has} no training row, e.g. "
+                f"{hierarchy.path_strings[unseen[0]]!r}: {they} never predicted.",
                 stacklevel=caller_level(),
             )
 
