@@ -95,8 +95,14 @@ def _forests() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def _others() -> Iterator[tuple[str, Callable[[], None]]]:
+    import numpy as np
+
     import palmette as pm
     from palmette.weak import SharedTree
+
+    def fit_flags() -> None:
+        X = np.random.default_rng(0).integers(0, 2, (60, 5))
+        pm.RAkEL(random_state=0).fit(X, [{"a"}, {"b"}, {"a", "b"}] * 20)
 
     yield from _named(
         pm.HierarchicalBoostingClassifier(**_FEW),
@@ -113,8 +119,10 @@ def _others() -> Iterator[tuple[str, Callable[[], None]]]:
         pm.ClassTreeClassifier(router="logistic"),
         pm.LinearMultilabel(random_state=0),
         pm.RAkEL(random_state=0),
+        pm.RAkEL.preset("mulan", random_state=0),
         pm.CoherentNetworkClassifier((4,), n_epochs=1, random_state=0),
     )
+    yield "RAkEL of zeros and ones", fit_flags
 
 
 def _texts() -> Iterator[tuple[str, Callable[[], None]]]:
