@@ -91,7 +91,7 @@ CLAIMS = (
     PaperClaim(_SP, "Scalability, 65%", "so do smaller samples of rows, features and labels",
                "65% instead of 75%"),
     PaperClaim(_SP, "Scalability, samples at nodes", "centres and first weights may be learned "
-               "from small samples of a node", "in words", cannot="there is no such option here"),
+               "from small samples of a node", "in words"),
     PaperClaim(_SP, "Scalability, parallel", "trees are trivially easy to grow in parallel",
                "in words", cannot="it needs no figure: trees depend on their number only, and any "
                "number of jobs gives the same forest (a test)"),

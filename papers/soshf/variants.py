@@ -39,7 +39,7 @@ def chosen_for(n_rows: int, n_features: int, parts: Sequence[Method]) -> list[Me
     >>> len(chosen_for(593, 72, PARTS)) == len(PARTS)
     True
     >>> [one.key for one in chosen_for(5000, 499, PARTS)]
-    ['sf-h-cs', 'full batch', 'batches of 300', 'batches of 100']
+    ['sf-h-cs', 'full batch', 'batches of 300', 'batches of 100', 'samples of 100', 'samples of 30']
     """
     return [one for one in parts if not isinstance(one, Part) or _fits(one, n_rows, n_features)]
 
@@ -113,6 +113,10 @@ CHEAPER = (
     _part("full batch", "instead of 1,000 rows", "sf-h-cs", None, router__batch_size=10**6),
     _part("batches of 300", "instead of 1,000 rows", "sf-h-cs", None, router__batch_size=300),
     _part("batches of 100", "instead of 1,000 rows", "sf-h-cs", None, router__batch_size=100),
+    _part("samples of 100", "rows of a node for centres and first weights", "sf-h-cs", None,
+          partition__max_rows=100, router__start_rows=100),
+    _part("samples of 30", "rows of a node for centres and first weights", "sf-h-cs", None,
+          partition__max_rows=30, router__start_rows=30),
     _part("30 iterations", "instead of 110", "sf-h-cs", router__max_iter=30),
     _part("30 iterations, alpha grows sooner", "after every third one", "sf-h-cs",
           router__max_iter=30, router__alpha_every=3),

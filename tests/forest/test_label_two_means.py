@@ -17,8 +17,14 @@ def test_by_default_it_says_what_the_kernel_does_by_default():
 
 
 def test_parameters_reach_the_kernel():
-    settings = LabelTwoMeans("none", beta=1, n_starts=2, max_iter=7).tree_settings()
-    assert settings == {"idf": False, "beta": 1.0, "n_starts": 2, "cluster_iterations": 7}
+    settings = LabelTwoMeans("none", beta=1, n_starts=2, max_iter=7, max_rows=50).tree_settings()
+    assert settings == {
+        "idf": False,
+        "beta": 1.0,
+        "n_starts": 2,
+        "cluster_iterations": 7,
+        "cluster_rows": 50,
+    }
 
 
 def test_candidates_of_beta():
@@ -39,6 +45,8 @@ def test_candidates_of_beta():
         ({"beta": None}, "beta=None: expected a number from 0 to 1"),
         ({"n_starts": 0}, "n_starts=0: expected a positive integer"),
         ({"max_iter": 0}, "max_iter=0: expected a positive integer"),
+        ({"max_rows": 0}, "max_rows=0: expected a positive integer or None"),
+        ({"max_rows": 0.5}, r"max_rows=0\.5: expected a positive integer or None"),
     ],
 )
 def test_what_cannot_be_is_refused(parameters, message):

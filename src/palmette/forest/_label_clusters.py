@@ -304,36 +304,47 @@ def _drop_labels(share: float, state: State, weights: Sums) -> None:
 
 
 @inner(error_model="numpy")
-def _cluster_rows(
+def sample_weights(max_rows: int, state: State, weights: Sums) -> bool:
+    """Set the weights of all rows but a random sample to zero; return whether some were left out.
+
+    Parameters
+    ----------
+    max_rows : int
+        Size of the sample; negative: all rows.
+    state : uint64 array of shape (1,), IN and OUT
+        Nothing is drawn where all rows are kept.
+    weights : float64 array of shape (n_rows,), IN and OUT
+    """
+    n_rows = len(weights)
+    if max_rows < 0 or max_rows >= n_rows:
+        return False
+    n_left = max_rows
+    for i in range(n_rows):
+        if next_below(state, n_rows - i) < n_left:
+            n_left -= 1
+        else:
+            weights[i] = 0.0
+    return True
+
+
+@inner(error_model="numpy")
+def _cluster_sample(
     settings: ClusterSettings,
     starts: Offsets,
     labels: Indices,
     overall: Sums,
-    set_of: Indices,
-    row_of: Indices,
-    place_of_set: Indices,
-    rows: Indices,
-    row_weights: Sums,
+    set_rows: Indices,
+    masses: Sums,
     state: State,
-    second: Flags,
-) -> bool:
-    """Write the cluster of every row of a node; return whether there are two clusters."""
-    n_rows, n_labels, n_sets = len(rows), len(overall), 0
-    set_rows, masses = np.empty(n_rows, np.int32), np.empty(n_rows, np.float64)
-    for i in range(n_rows):
-        own = set_of[rows[i]]
-        if place_of_set[own] < 0:
-            place_of_set[own] = n_sets
-            set_rows[n_sets], masses[n_sets] = row_of[own], 0.0
-            n_sets += 1
-        masses[place_of_set[own]] += row_weights[rows[i]]
-    set_rows, masses = set_rows[:n_sets], masses[:n_sets]
-    set_is_second = np.empty(n_sets, np.bool_)
+    set_is_second: Flags,
+) -> float:
+    """Cluster the sets of a node given their weights; return what `cluster_sets` returns."""
+    n_labels = len(overall)
     all_weights, some_weights = np.empty(n_labels, np.float64), np.empty(n_labels, np.float64)
-    if n_sets > 1 and settings.idf:
+    if len(set_rows) > 1 and settings.idf:
         count_labels(starts, labels, set_rows, masses, all_weights)
         total = 0.0
-        for s in range(n_sets):
+        for s in range(len(set_rows)):
             total += masses[s]
         idf_weights(total, all_weights)
         for j in range(n_labels):
@@ -359,10 +370,52 @@ def _cluster_rows(
                 state,
                 set_is_second,
             )
+    return explained
+
+
+@inner(error_model="numpy")
+def _cluster_rows(
+    settings: ClusterSettings,
+    starts: Offsets,
+    labels: Indices,
+    overall: Sums,
+    set_of: Indices,
+    row_of: Indices,
+    place_of_set: Indices,
+    rows: Indices,
+    row_weights: Sums,
+    state: State,
+    second: Flags,
+) -> bool:
+    """Write the cluster of every row of a node; return whether there are two clusters."""
+    n_rows, n_sets, max_rows = len(rows), 0, settings.max_rows
+    set_rows, place_of_row = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
     for i in range(n_rows):
-        second[i] = set_is_second[place_of_set[set_of[rows[i]]]]
+        own = set_of[rows[i]]
+        if place_of_set[own] < 0:
+            place_of_set[own] = n_sets
+            set_rows[n_sets] = row_of[own]
+            n_sets += 1
+        place_of_row[i] = place_of_set[own]
+    set_rows, masses = set_rows[:n_sets], np.empty(n_sets, np.float64)
     for s in range(n_sets):
         place_of_set[set_of[set_rows[s]]] = -1
+    set_is_second, weights = np.empty(n_sets, np.bool_), np.empty(n_rows, np.float64)
+    explained, is_sample = -1.0, True
+    while explained < 0.0 and is_sample:  # all rows, if those drawn have one cluster only
+        for i in range(n_rows):
+            weights[i] = row_weights[rows[i]]
+        is_sample = sample_weights(max_rows, state, weights)
+        max_rows = -1
+        for s in range(n_sets):
+            masses[s] = 0.0
+        for i in range(n_rows):
+            masses[place_of_row[i]] += weights[i]
+        explained = _cluster_sample(
+            settings, starts, labels, overall, set_rows, masses, state, set_is_second
+        )
+    for i in range(n_rows):
+        second[i] = set_is_second[place_of_row[i]]
     return explained >= 0.0
 
 

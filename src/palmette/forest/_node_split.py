@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._kernels import inner, kernel
+from palmette.forest._label_clusters import sample_weights
 from palmette.forest._node_block import (
     Block,
     DenseBlock,
@@ -281,6 +282,23 @@ def _learn_direction(
 
 
 @inner(error_model="numpy")
+def _sample_of_both(max_rows: int, second: Flags, weights: Sums, state: State) -> Sums:
+    """Return the weights of a sample, zero for all other rows; of all, if a cluster has no row."""
+    sample = weights.copy()
+    if sample_weights(max_rows, state, sample):
+        n_first, n_second = 0, 0
+        for i in range(len(second)):
+            if sample[i] > 0.0:
+                if second[i]:
+                    n_second += 1
+                else:
+                    n_first += 1
+        if n_first == 0 or n_second == 0:
+            return weights
+    return sample
+
+
+@inner(error_model="numpy")
 def _split_node(
     settings: SplitSettings,
     axis: bool | None,
@@ -315,8 +333,9 @@ def _split_node(
             found = _send_rows(block, shares, None, min_rows, point, right)
     if start is not None:
         class_shares(second, weights, shares)
+        sample = _sample_of_both(start.max_rows, second, weights, state)
         point[n_columns] = least_squares(
-            block, second, weights, start.iterations, start.tolerance, point[:-1]
+            block, second, sample, start.iterations, start.tolerance, point[:-1]
         )
         first_point = np.empty(n_columns + 1, point.dtype)
         for j in range(n_columns + 1):

@@ -41,6 +41,9 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
         Number of initializations by k-means++; the clusters with the smallest inertia are kept.
     max_iter : int
         Maximum number of iterations per initialization.
+    max_rows : int or None
+        Largest number of a node's rows, drawn at random, that the weights of labels at the node and
+        the centres are learned from; None: all. Where those drawn have one label set, all rows.
 
     References
     ----------
@@ -54,12 +57,22 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, weights: str = "idf", *, beta: Any = 0.5, n_starts: int = 3, max_iter: int = 20
+        self,
+        weights: str = "idf",
+        *,
+        beta: Any = 0.5,
+        n_starts: int = 3,
+        max_iter: int = 20,
+        max_rows: int | None = None,
     ) -> None:
         self.weights = weights
         self.beta = beta
         self.n_starts = n_starts
         self.max_iter = max_iter
+        self.max_rows = max_rows
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"max_rows": None, **state})  # a parameter that files may lack
 
     def tree_settings(self) -> dict[str, Any]:
         """Return the values of `TreeSettings` that this object sets, by name."""
@@ -69,11 +82,14 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
         for name in ("n_starts", "max_iter"):
             if not getattr(self, name) >= 1:
                 raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive integer.")
+        if self.max_rows is not None and not is_count(self.max_rows):
+            raise PalmetteError(f"max_rows={self.max_rows!r}: expected a positive integer or None.")
         return {
             "idf": self.weights == "idf",
             "beta": betas[0],
             "n_starts": int(self.n_starts),
             "cluster_iterations": int(self.max_iter),
+            "cluster_rows": -1 if self.max_rows is None else int(self.max_rows),
         }
 
     def betas(self) -> tuple[float, ...]:

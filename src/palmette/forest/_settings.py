@@ -31,6 +31,9 @@ class TreeSettings(NamedTuple):
         Weight of the global part of Eq. 1.
     n_starts, cluster_iterations : int
         Number of initializations and maximum number of iterations of 2-means.
+    cluster_rows, start_rows : int
+        Largest number of a node's rows that the centres of 2-means, and the least-squares
+        initialization, are learned from; negative: all.
     feature_share : float
         Proportion of the tree's features that is drawn again at every node.
     rho : float
@@ -71,6 +74,7 @@ class TreeSettings(NamedTuple):
     beta: float = 0.5
     n_starts: int = 3
     cluster_iterations: int = 20
+    cluster_rows: int = -1
     feature_share: float = 0.5
     rho: float = -1.0
     alpha_first: float = 1.0
@@ -85,6 +89,7 @@ class TreeSettings(NamedTuple):
     scale_iterations: int = 2
     start_iterations: int = 4
     start_tolerance: float = 1e-5
+    start_rows: int = -1
     ridge: float = 1e-4
     refit_bias: bool = True
     min_samples_leaf: int = 3
@@ -97,7 +102,12 @@ class TreeSettings(NamedTuple):
     def of_clusters(self) -> ClusterSettings:
         """Return the settings of the clustering of label sets."""
         return ClusterSettings(
-            self.idf, self.beta, self.n_starts, self.cluster_iterations, self.label_share
+            self.idf,
+            self.beta,
+            self.n_starts,
+            self.cluster_iterations,
+            self.label_share,
+            self.cluster_rows,
         )
 
     def of_splits(self) -> SplitArguments:
@@ -105,7 +115,9 @@ class TreeSettings(NamedTuple):
         common = SplitSettings(self.min_samples_leaf, self.min_column_rows, self.feature_share)
         if self.router == AXIS:
             return SplitArguments(common, axis=True)
-        start = StartSettings(self.start_iterations, self.start_tolerance, self.refit_bias)
+        start = StartSettings(
+            self.start_iterations, self.start_tolerance, self.start_rows, self.refit_bias
+        )
         if self.router == LOGISTIC_ROUTER:
             logistic = LogisticSettings(self.ridge, self.max_iterations, self.tolerance)
             return SplitArguments(common, start=start, logistic=logistic)
@@ -129,6 +141,7 @@ class ClusterSettings(NamedTuple):
     n_starts: int
     iterations: int
     label_share: float
+    max_rows: int
 
 
 class SplitSettings(NamedTuple):
@@ -144,6 +157,7 @@ class StartSettings(NamedTuple):
 
     iterations: int
     tolerance: float
+    max_rows: int
     refit_bias: bool
 
 

@@ -6,7 +6,13 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from palmette.base._parameters import check_counts, check_not_negative, check_positive, is_number
+from palmette.base._parameters import (
+    check_counts,
+    check_not_negative,
+    check_positive,
+    is_count,
+    is_number,
+)
 from palmette.exceptions import PalmetteError
 
 
@@ -56,6 +62,9 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
         Maximum number of iterations without the penalty ("owlqn"), which only set its scale.
     start_iter : int
         Number of conjugate-gradient steps of the least-squares initialization.
+    start_rows : int or None
+        Largest number of a node's rows, drawn at random, that the initialization is learned from;
+        None: all.
     tol : float
         Relative decrease of the loss below which "owlqn" stops.
     learning_rate, batch_size, eta : float, int, float
@@ -90,6 +99,7 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
         max_iter: int = 8,
         scale_iter: int = 2,
         start_iter: int = 4,
+        start_rows: int | None = None,
         tol: float = 1e-3,
         learning_rate: float = 0.05,
         batch_size: int = 1000,
@@ -106,12 +116,16 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.scale_iter = scale_iter
         self.start_iter = start_iter
+        self.start_rows = start_rows
         self.tol = tol
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.eta = eta
         self.prune = prune
         self.refit_bias = refit_bias
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"start_rows": None, **state})  # a parameter that files may lack
 
     def tree_settings(self) -> dict[str, Any]:
         """Return the values of `TreeSettings` that this object sets, by name."""
@@ -126,6 +140,7 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
             "max_iterations": int(self.max_iter),
             "scale_iterations": int(self.scale_iter),
             "start_iterations": int(self.start_iter),
+            "start_rows": -1 if self.start_rows is None else int(self.start_rows),
             "tolerance": float(self.tol),
             "learning_rate": float(self.learning_rate),
             "batch_size": int(self.batch_size),
@@ -148,6 +163,10 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
                 f"alpha_growth={self.alpha_growth!r}: expected a number greater than 1."
             )
         check_counts(self, "alpha_every", "max_iter", "start_iter", "batch_size")
+        if self.start_rows is not None and not is_count(self.start_rows):
+            raise PalmetteError(
+                f"start_rows={self.start_rows!r}: expected a positive integer or None."
+            )
         if not (is_number(self.prune) and 0 <= self.prune < 1):
             raise PalmetteError(
                 f"prune={self.prune!r}: expected a number of at least 0 and below 1."
