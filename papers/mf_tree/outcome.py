@@ -183,7 +183,8 @@ class Outcome:
                 yield f"{key}, best parents", _with_one_parent(grown.tree, X, y), y
         given = self.problem.hierarchy
         if has_taxonomy(self.problem) and given.is_tree:
-            yield GIVEN, given, given.names[given.index(y.tolist())]
+            # paths: nodes of the same name may be in several places
+            yield GIVEN, given, [given.path(int(node)) for node in given.index(y.tolist())]
 
     @cached_property
     def rare(self) -> NDArray[np.object_]:

@@ -12,7 +12,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from papers.cells import Cells, Options
 from papers.mf_tree import outcome as module
 from papers.mf_tree.methods import methods, plain_trees
-from papers.mf_tree.outcome import N_RANDOM, Grown, Outcome, find_outcome, rare_classes
+from papers.mf_tree.outcome import GIVEN, N_RANDOM, Grown, Outcome, find_outcome, rare_classes
 
 
 def test_scores(problem, monkeypatch):
@@ -131,3 +131,11 @@ def test_dags_have_no_quality(outcome_of):
         [("root", "g"), ("root", "h"), ("g", "p/a"), ("h", "p/a"), ("h", "p/b")]
     )
     assert outcome_of([], {"DRHL": dag}).qualities == {}
+
+
+def test_the_objective_of_a_given_tree_with_equal_names_in_two_places():
+    h = Hierarchy.from_paths([("p", "a"), ("p", "b"), ("q", "a"), ("q", "b")])
+    y = np.array(["p/a", "p/b", "q/a", "q/b"] * 2, dtype=object)
+    X = np.arange(16.0).reshape(8, 2)
+    problem = Problem("toy", h, X, y, X, y)
+    assert GIVEN in Outcome(problem, {}, {}).objectives
