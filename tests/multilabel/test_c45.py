@@ -10,8 +10,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from palmette import PalmetteError
 from palmette.multilabel._c45 import C45Tree, SortedRows, _further_errors
+from palmette.multilabel._c45_cuts import SortedColumns
 from palmette.multilabel._c45_flags import grow_flag_tree, has_flags_only
-from palmette.multilabel._c45_kernel import SortedColumns, grow_entropy_tree
+from palmette.multilabel._c45_kernel import grow_entropy_tree
 
 
 @parametrize_with_checks([C45Tree(random_state=0)])

@@ -22,13 +22,9 @@ from palmette._arrays import FloatArray, canonical_rows, check_single_precision,
 from palmette.base._fitting import check_weights
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
+from palmette.multilabel._c45_cuts import SortedColumns
 from palmette.multilabel._c45_flags import grow_flag_tree, has_flags_only
-from palmette.multilabel._c45_kernel import (
-    EntropyTree,
-    SortedColumns,
-    grow_entropy_tree,
-    take_sorted,
-)
+from palmette.multilabel._c45_kernel import EntropyTree, grow_entropy_tree, take_sorted
 from palmette.multilabel._c45_raising import prune_and_raise
 
 _MAX_LOGS = 2**24  # up to this total of integer weights, logarithms are tabulated

@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from palmette._kernels import inner, int64, kernel
-from palmette.multilabel._c45_kernel import (
+from palmette.multilabel._c45_cuts import (
     FIRST,
     MIN_IMPROVEMENT,
     TIE_OF_J48,
     Best,
-    EntropyTree,
     Flags,
     Indices,
     Numbers,
@@ -25,12 +24,11 @@ from palmette.multilabel._c45_kernel import (
     Sums,
     better,
     highest_ratio,
-    partition,
     purity_of,
     score_zeros,
-    sum_masses,
     x_log_x,
 )
+from palmette.multilabel._c45_kernel import EntropyTree, partition, sum_masses
 from palmette.trees._random import Word, draw_at
 
 _MAX_SUMS = 2**22  # weights by column and class of one node, in memory at once

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from palmette._kernels import inner, int64, kernel
-from palmette.multilabel._c45_kernel import (
-    EntropyTree,
+from palmette.multilabel._c45_cuts import (
     Indices,
     Numbers,
     Offsets,
@@ -21,6 +20,7 @@ from palmette.multilabel._c45_kernel import (
     SortedColumns,
     Sums,
 )
+from palmette.multilabel._c45_kernel import EntropyTree
 
 _SLACK = 0.1 + 1e-6  # errors by which a smaller tree may be worse; differences of 1e-6 are ties
 _TIE = 1e-6
