@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -237,14 +238,16 @@ def _added(before: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """Return the results of two runs as one; what both have is that of the second.
 
     Claims have their sets in their places. Earlier claims that no row shows any more, as they were
-    worded otherwise, are left out.
+    worded otherwise, are left out, and so are those on the ranks of another number of sets.
     """
     tables = {one["title"]: one for one in before["tables"]}
     for one in more["tables"]:
         tables[one["title"]] = _joined(tables.get(one["title"]), one)
-    places = {one["where"] for one in more["claims"]}
+    places = {_place_of(one) for one in more["claims"]}
     gone = without_row(before)
-    earlier = [one for one in before["claims"] if one["where"] not in places and one not in gone]
+    earlier = [
+        one for one in before["claims"] if _place_of(one) not in places and one not in gone
+    ]
     commands = [*before["command"].split("; "), more["command"]]
     return {
         **more,
@@ -255,6 +258,11 @@ def _added(before: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
         "scores": {**before["scores"], **more["scores"]},
         "notes": list(dict.fromkeys([*before["notes"], *more["notes"]])),
     }
+
+
+def _place_of(claim: dict[str, Any]) -> str:
+    """Return the place of a claim without the number of sets that it is on."""
+    return re.sub(r", \d+ sets$", "", claim["where"])
 
 
 def _joined(before: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:

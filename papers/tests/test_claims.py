@@ -98,6 +98,16 @@ def test_results_of_other_sets_are_added(tmp_path):
     assert f"Stored results: `{first}`, `{second}`;" in page(tmp_path)
 
 
+def test_a_ranking_of_more_sets_replaces_that_of_fewer(tmp_path):
+    for number, words in ((8, "before"), (10, "now")):
+        claims = [{"where": f"Figure 8, {number} sets", "words": words, "holds": True}]
+        result = {"name": "hirr-fs", "reference": "R", "facts": {}, "tables": [], "notes": []}
+        source = tmp_path / "results.json"
+        source.write_text(json.dumps({**result, "claims": claims, "scores": {}}))
+        path = store(source, "palmette bench hirr-fs", tmp_path, add=True)
+    assert [claim["words"] for claim in json.loads(path.read_text())["claims"]] == ["now"]
+
+
 def test_what_the_place_of_a_claim_adds_is_told(tmp_path):
     """The set, or the setting, of a stored claim is shown, unless its words begin with it."""
     claims = [
