@@ -245,9 +245,7 @@ def _added(before: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
         tables[one["title"]] = _joined(tables.get(one["title"]), one)
     places = {_place_of(one) for one in more["claims"]}
     gone = without_row(before)
-    earlier = [
-        one for one in before["claims"] if _place_of(one) not in places and one not in gone
-    ]
+    earlier = [one for one in before["claims"] if _place_of(one) not in places and one not in gone]
     commands = [*before["command"].split("; "), more["command"]]
     return {
         **more,
