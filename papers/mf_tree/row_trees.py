@@ -141,7 +141,8 @@ class _Node:
     @property
     def n_products(self) -> int:
         """Number of products that the classifiers of a leaf take for a row."""
-        return sum(int(each.n_support_.sum()) for each in self.judges)
+        # not n_support_, which is wrong where rows are sparse
+        return sum(len(each.support_) for each in self.judges)
 
     def decide(self, X: Any) -> Labels:
         """Return the class of every row of a leaf."""

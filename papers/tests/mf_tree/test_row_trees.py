@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from papers.mf_tree.fits import count_dot_products
-from papers.mf_tree.row_trees import RowTreeClassifier, depend_most, factor_groups
+from papers.mf_tree.row_trees import RowTreeClassifier, _Node, depend_most, factor_groups
 
 
 @pytest.fixture
@@ -98,3 +98,15 @@ def test_products_are_counted(clouds):
     assert count_dot_products(tree, X) == tree.count_products(X) >= 1
     wide = RowTreeClassifier("nmf", 4).fit(X, y)
     assert wide.count_products(X) >= 4
+
+
+def test_the_products_of_sparse_rows_are_counted_as_those_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 300)) < 0.1, rng.random((60, 300)), 0.0)
+    y = np.arange(60) % 4
+    leaves = []
+    for rows in (X, sparse.csr_array(X)):
+        leaf = _Node()
+        leaf.make_leaf(rows, y, np.arange(60), 0.1)
+        leaves.append(leaf.n_products)
+    assert leaves[0] == leaves[1] <= 60
