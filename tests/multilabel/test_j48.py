@@ -165,7 +165,7 @@ def test_bad_parameters_are_refused():
 
 @pytest.mark.data
 @pytest.mark.parametrize("label", [0, 3])
-def test_labels_of_emotions(label):
-    bunch = fetch("emotions")
+def test_labels_of_emotions(label, data_home):
+    bunch = fetch("emotions", data_home)
     X, y = np.float32(bunch.X_train), np.asarray(bunch.y_train)[:, label].astype(int)
     assert_same(C45Tree.preset("j48").fit(X, y), J48(X, y), np.float32(bunch.X_test))
