@@ -44,6 +44,8 @@ def test_candidates_of_beta():
         ({"beta": "cv"}, "beta='cv': expected a number from 0 to 1"),
         ({"beta": None}, "beta=None: expected a number from 0 to 1"),
         ({"n_starts": 0}, "n_starts=0: expected a positive integer"),
+        ({"n_starts": 1.5}, r"n_starts=1\.5: expected a positive integer"),
+        ({"n_starts": "a"}, "n_starts='a': expected a positive integer"),
         ({"max_iter": 0}, "max_iter=0: expected a positive integer"),
         ({"max_rows": 0}, "max_rows=0: expected a positive integer or None"),
         ({"max_rows": 0.5}, r"max_rows=0\.5: expected a positive integer or None"),

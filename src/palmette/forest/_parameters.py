@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from palmette._arrays import FloatArray
-from palmette.base._parameters import is_count, is_number
+from palmette.base._parameters import check_counts, is_count, is_number
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.forest._growing import ForestGrower, TreeDraws, part_of
@@ -79,9 +79,7 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
         if self.weights not in ("idf", "none"):
             raise PalmetteError(f"weights={self.weights!r}: expected 'idf' or 'none'.")
         betas = self.betas()
-        for name in ("n_starts", "max_iter"):
-            if not getattr(self, name) >= 1:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive integer.")
+        check_counts(self, "n_starts", "max_iter")
         if self.max_rows is not None and not is_count(self.max_rows):
             raise PalmetteError(f"max_rows={self.max_rows!r}: expected a positive integer or None.")
         return {

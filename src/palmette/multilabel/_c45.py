@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette._arrays import FloatArray, canonical_rows, check_single_precision, read_rows
 from palmette.base._fitting import check_weights
+from palmette.base._parameters import check_not_negative
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._c45_cuts import SortedColumns
@@ -162,10 +162,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise PalmetteError(
                 f"confidence={self.confidence!r}: expected a number above 0 and up to 0.5, or None."
             )
-        if not isinstance(self.min_weight, Real) or self.min_weight < 0:
-            raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
-        if not isinstance(self.smoothing, Real) or self.smoothing < 0:
-            raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
+        check_not_negative(self, "min_weight", "smoothing")
         if self.criterion not in _CRITERIA:
             raise PalmetteError(f"criterion={self.criterion!r}: expected one of {_CRITERIA}.")
         kinds = {"dtype": np.float32, "accept_sparse": "csc", "accept_large_sparse": False}
