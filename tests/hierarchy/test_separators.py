@@ -24,6 +24,7 @@ PATHS = [("Tops", "T-shirts"), ("Tops", "C->D"), ("Shoes", "a/b"), ("Shoes", "x>
         (["2/1/3", "2/1/4", "1/1/0"], "/"),
         (["11/02/03", "11/02/03/01", "12/01"], "/"),
         (["std::map", "std::list", "abs"], "::"),
+        (["11/02", "11/03", "40/10"], "/"),  # codes: no number begins with 0, no date has month 40
     ],
 )
 def test_separators_that_are_found(labels, separator):
@@ -39,6 +40,10 @@ def test_separators_that_are_found(labels, separator):
         ["1/2", "1/3", "2/3"],
         ["2024/01/05", "2024/01/06", "2024/02/01"],
         ["05/01/2024", "05/02/2024"],
+        ["1/2", "1/4", "3/4", "and/or"],  # one other label does not make paths of fractions
+        ["1/2", "1/3", "2/3", "and/or", "either/or"],
+        ["05/2024", "06/2024", "05/2025"],
+        ["km/h", "km/s", "m/s", "mg/l", "g/l"],  # two names before it are equal by chance
         ["src/a.py", "src/b.py", "tests/c.py"],
         ["/usr/bin", "/usr/lib", "/var/log"],
         ["./a/b", "./a/c"],
@@ -58,6 +63,37 @@ def test_separators_that_are_found(labels, separator):
 )
 def test_plain_names(labels):
     assert detect_separator(labels) is None
+
+
+LABELS = [
+    "1/2",
+    "3/4",
+    "11/02",
+    "and/or",
+    "N/A",
+    "A/B testing",
+    "a/b",
+    "a/c",
+    "a",
+    "b > c",
+    "05/2024",
+]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(LABELS), min_size=1), st.randoms(use_true_random=False))
+def test_only_the_set_of_labels_counts(labels, random):
+    distinct = sorted(set(labels))
+    random.shuffle(labels)
+    assert detect_separator(labels * 2) == detect_separator(distinct)
+
+
+def test_draws_of_rows_with_fractions_are_read_alike():
+    fractions = [f"{a}/{b}" for b in range(2, 12) for a in range(1, b)]
+    for start in range(5):  # with one other label or without it
+        drawn = fractions[start::5]
+        assert detect_separator(drawn) is None
+        assert detect_separator([*drawn, "and/or"]) is None
 
 
 def test_a_separator_is_exact():

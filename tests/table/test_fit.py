@@ -37,7 +37,7 @@ def test_a_tournament_is_repeatable_and_tells_all(goods, monkeypatch):
     assert board[0]["hierarchical_f1"] > 0.9
     assert np.array_equal(first.predict_proba(goods), again.predict_proba(goods))
     assert told[0] == "80 rows"
-    assert told[2] == "target: column 'kind', paths with the separator ' > '"
+    assert told[2] == "target: column 'kind', paths with the separator ' > ' such as 'Food > Fish'"
     assert json.loads(json.dumps(first.summary_)) == first.summary_
 
 

@@ -35,6 +35,25 @@ def read(frame, target, **options):
     return TargetForm.find(frame, target, **options).read(frame)
 
 
+def test_all_labels_of_all_rows_choose_the_separator():
+    names = [f"b{i}" for i in range(501)]
+    paths = [f"one/{i}" for i in range(1500)]
+    h = Hierarchy.from_paths([*((name,) for name in names), *(("one", p[4:]) for p in paths)])
+    for cells in (names + paths, paths + names):  # whichever come first
+        form = TargetForm.find(pd.DataFrame({"kind": cells}), "kind", hierarchy=h)
+        assert form.separator == "/"
+
+
+def test_the_decision_is_told_with_a_cell():
+    paths = TargetForm.find(pd.DataFrame({"kind": ["b/c", "a/c", "a/d", None]}), "kind")
+    assert paths.describe() == "column 'kind', paths with the separator '/' such as 'a/c'"
+    names = TargetForm.find(pd.DataFrame({"kind": ["N/A", "yes", "no"]}), "kind")
+    assert names.describe() == "column 'kind', plain names such as 'N/A'"
+    assert (
+        TargetForm.find(pd.DataFrame({"kind": ["yes", "no"]}), "kind").describe() == "column 'kind'"
+    )
+
+
 def test_one_column_of_paths():
     cells = ["Food > Fruit", "Food>Fish", None, "  ", "Food > Fruit > "]
     fruit, fish = ("Food", "Fruit"), ("Food", "Fish")

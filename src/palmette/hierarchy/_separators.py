@@ -7,6 +7,7 @@ around the names that it separates is not part of them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 # among separators that split as many labels the first is taken: " -> " contains "->" and ">"
@@ -18,15 +19,26 @@ UNAMBIGUOUS = SEPARATORS[:8]  # rarely part of a name
 _SHARE = 0.6  # minimum share of the distinct labels with a separator
 _EMPTY = 0.1  # maximum share of labels with an empty name: few are mistakes, many are not paths
 _RECURRING = 0.3  # maximum share of labels with a top name further down, as in "en/fr", "fr/de"
+_GROUPED = 0.5  # minimum share of labels that share their top name: "km/h", "km/s" are a chance
 # addresses and names of files, which are rarely classes of a taxonomy
 _FILES = re.compile(
     r"\w+:[/\\].*|www\..*|(?:\.{1,2}|~)[/\\].*|.*[/\\][^/\\]*[^/\\\s]\.[A-Za-z]\w{0,4}", re.DOTALL
 )
-_NUMBERS = re.compile(
-    r"\s*\d+\s*[/|\\]\s*\d+\s*"  # fractions
-    r"|\s*\d{4}\s*[/|\\]\s*\d{1,2}\s*[/|\\]\s*\d{1,2}\s*"  # dates
-    r"|\s*\d{1,2}\s*[/|\\]\s*\d{1,2}\s*[/|\\]\s*(?:\d{2}|\d{4})\s*"
+_DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:\d{2}|\d{4})"
+_WHOLE = r"(?:0|[1-9]\d*)"  # codes of a hierarchy often begin with zeros, numbers do not
+# fractions, then dates: labels of numbers are paths unless nearly all of them have one such form
+_NUMBER_FORMS = tuple(
+    re.compile(r"\s*" + r"\s*[/|\\]\s*".join(parts) + r"\s*")
+    for parts in (
+        (_WHOLE, _WHOLE),
+        (_MONTH, _YEAR),
+        (r"\d{4}", _MONTH),
+        (r"\d{4}", _MONTH, _DAY),
+        (_DAY, _MONTH, _YEAR),
+        (_MONTH, _DAY, _YEAR),
+    )
 )
+_NUMBERS = re.compile(r"[\d\s/|\\]+")
 
 
 def split_path(label: str, separator: str | None) -> tuple[str, ...]:
@@ -66,8 +78,9 @@ def detect_separator(labels: Iterable[str]) -> str | None:
     """Return the separator with which most labels are paths, None if they are plain names.
 
     It must split most of the distinct labels. One that may be part of a name, such as ``/``, must
-    also group them: there must be fewer names before it than labels, and the labels must not be
-    addresses, files, dates or fractions.
+    also group them: most labels must share the name before it with another one, and most must not
+    be addresses, files, dates or fractions. Only the set of labels counts, not their order, or how
+    often they occur.
 
     Parameters
     ----------
@@ -106,11 +119,23 @@ def _form_a_tree(paths: list[tuple[str, ...]], separator: str) -> bool:
     words = {name for name in tops if not name.isdecimal()}  # numbers recur at every level
     if sum(not words.isdisjoint(path[1:]) for path in deep) > _RECURRING * len(deep):
         return False
-    return separator in UNAMBIGUOUS or len(tops) < len(deep)
+    if separator in UNAMBIGUOUS:
+        return True
+    sizes = Counter(path[0] for path in deep)
+    return sum(n for n in sizes.values() if n > 1) >= max(_GROUPED * len(deep), 1)
 
 
 def _are_no_paths(labels: list[str], separator: str) -> bool:
     if separator in UNAMBIGUOUS:
         return False
     n_files = sum(_FILES.fullmatch(label) is not None for label in labels)
-    return 2 * n_files > len(labels) or all(map(_NUMBERS.fullmatch, labels))
+    return 2 * n_files > len(labels) or _are_numbers(labels)
+
+
+def _are_numbers(labels: list[str]) -> bool:
+    """Whether most labels are fractions, or most are dates written alike."""
+    numbers = [label for label in labels if _NUMBERS.fullmatch(label)]
+    if 2 * len(numbers) <= len(labels):
+        return False
+    most = max(sum(form.fullmatch(n) is not None for n in numbers) for form in _NUMBER_FORMS)
+    return most >= (1 - _EMPTY) * len(numbers)

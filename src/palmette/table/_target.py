@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import shown
 from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
 from palmette.table._target_nodes import Path, Refuse, find_node, place_of
 from palmette.table._written import near_names
@@ -49,6 +50,8 @@ class TargetForm:
         Labels that the table writes otherwise than joined by the separator, such as ``"a >b"``.
     splits_lists : bool
         Whether `labels_separator` was found, and then also separates labels inside of lists.
+    example : str or None
+        A label that the separator splits, or that is a plain name in spite of such a mark.
 
     Examples
     --------
@@ -73,6 +76,7 @@ class TargetForm:
         self.labels_mark = labels_separator or _LABEL_MARKS[0]
         self.spellings: dict[str, str] = {}
         self.splits_lists = False
+        self.example: str | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__([], labels_separator=state.get("labels_separator"))  # type: ignore[misc]
@@ -124,11 +128,14 @@ class TargetForm:
         several = labels_separator is not None or any(isinstance(c, _LISTS) for c in cells)
         form = cls(columns, None, labels_separator, several)
         form.splits_lists = is_found and labels_separator is not None
+        names = {name for cell in cells for name in form._labels(cell)}
         if separator is None:
-            names = [name for cell in cells for name in form._labels(cell)]
             known = None if hierarchy is None else _fitting_separator(names, hierarchy)
             separator = detect_separator(names) if known is None else known
         form.separator = separator or None
+        is_plain = separator is None and hierarchy is None
+        marks = (separator,) if separator else SEPARATORS if is_plain else ()
+        form.example = min((n for n in names if any(mark in n for mark in marks)), default=None)
         return form
 
     def read(
@@ -253,6 +260,10 @@ class TargetForm:
         words = f"column {self.columns[0]!r}"
         if self.separator is not None:
             words += f", paths with the separator {self.separator!r}"
+        elif self.example is not None:
+            words += ", plain names"
+        if self.example is not None:
+            words += f" such as {shown(self.example)}"
         if self.several:
             mark = (
                 "" if self.labels_separator is None else f" separated by {self.labels_separator!r}"
@@ -342,9 +353,9 @@ def _mark_of_labels(cells: list[Any], thesaurus: Hierarchy) -> str | None:
     None if cells are labels as they are, or if most of their parts are not there.
     """
     lists = ([_text(each) for each in c] if isinstance(c, _LISTS) else [_text(c)] for c in cells)
-    texts = list(dict.fromkeys(text for row in lists for text in row))[:500]
+    texts = {text for row in lists for text in row}
 
-    def share(labels: list[str]) -> float:
+    def share(labels: Collection[str]) -> float:
         found = sum(find_node((label.strip(),), thesaurus) > 0 for label in labels)
         return found / max(len(labels), 1)
 
@@ -412,8 +423,9 @@ def _text(cell: Any) -> str:
 
 def _fitting_separator(names: Iterable[str], hierarchy: Hierarchy) -> str | None:
     """Separator with which most names are in a hierarchy; empty if they are plain names."""
-    distinct = list(dict.fromkeys(names))[:500]
-    candidates = [detect_separator(distinct), "", *SEPARATORS]
+    distinct = set(names)
+    marks = [mark for mark in SEPARATORS if any(mark in name for name in distinct)]
+    candidates = [detect_separator(distinct), "", *marks]
     best, most = None, 0
     for separator in dict.fromkeys(each for each in candidates if each is not None):
         paths = (split_path(name, separator or None) for name in distinct)
