@@ -99,11 +99,51 @@ def test_numbers_are_those_of_skrub_in_the_order_of_the_columns():
     assert np.array_equal(vectorizer.transform(schema.cast(frame)), X)
 
 
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+def test_categories_are_those_of_skrub():
+    rng = np.random.default_rng(0)
+    words = ["red", "Red ", "été", "no", "a_b", "N/A", " ", "-", None, "?", "x y", "None"]
+    frame = pd.DataFrame({f"c{i}": rng.choice(words[: 1 + i], 30) for i in range(12)}, dtype=object)
+    frame["gone"] = np.array([None, "nan"] * 15, dtype=object)
+    frame["late"] = np.array(["red"] * 10 + [None] * 20, dtype=object)
+    frame["many"] = np.array([f"w{'abc'[i % 3]}{'x' * i}" for i in range(30)], dtype=object)
+    schema = Schema(dict.fromkeys(frame, "category"))
+    vectorizer = TableFeatures(schema).fit(schema.cast(frame[:20]))
+    assert vectorizer.table_ is None  # which takes long for each column
+    whole = skrub.TableVectorizer().fit(schema.cast(frame[:20]))
+    expected = np.asarray(whole.transform(schema.cast(frame)), dtype=np.float64)
+    assert np.array_equal(vectorizer.transform(schema.cast(frame)), expected)
+    names = whole.get_feature_names_out().tolist()
+    assert vectorizer.get_feature_names_out().tolist() == names
+
+
+def test_categories_stay_categories_if_they_look_like_numbers_or_dates():
+    codes = np.array(["01067", "80331", "10115"] * 4, dtype=object)
+    days = np.array(["2024-01-31", "2024-02-01"] * 6, dtype=object)
+    schema = Schema({"code": "category", "day": "category"})
+    vectorizer = TableFeatures(schema)
+    X = vectorizer.fit_transform(schema.cast(pd.DataFrame({"code": codes, "day": days})))
+    assert set(X.ravel()) == {0.0, 1.0}
+    names = ["code_01067", "code_10115", "code_80331", "day_2024-02-01"]
+    assert vectorizer.get_feature_names_out().tolist() == names
+
+
+def test_many_categories_in_a_column_are_encoded_as_strings():
+    words = np.array([f"{a}{b}" for a in "abcdefgh" for b in "stuvwxyz"], dtype=object)
+    schema = Schema({"few": "category", "word": "category"})
+    frame = pd.DataFrame({"few": words[np.arange(64) % 3], "word": words})
+    vectorizer = TableFeatures(schema)
+    X = vectorizer.fit_transform(schema.cast(frame))
+    assert (list(vectorizer.categories_), vectorizer.encoded_) == (["few"], ["word"])
+    assert X[:, :3].sum(axis=1).tolist() == [1.0] * 64
+    assert 3 < X.shape[1] <= 33
+
+
 def test_a_model_in_which_skrub_encodes_numbers_still_answers(goods):
-    """Files of version 0.1 have no `encoded_` and `numbers_`."""
+    """Files of version 0.1 have no `encoded_`, `numbers_` and `categories_`."""
     vectorizer, schema, X = features_of(goods[["price", "colour", "since"]])
     cast = schema.cast(goods[["price", "colour", "since"]])
-    state = {k: v for k, v in vars(vectorizer).items() if k not in ("encoded_", "numbers_")}
+    state = {k: v for k, v in vars(vectorizer).items() if not k.startswith(("enc", "num", "cat"))}
     state["table_"] = skrub.TableVectorizer().fit(cast)
     earlier = TableFeatures.__new__(TableFeatures)
     earlier.__setstate__(state)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from palmette.exceptions import PalmetteError
+from palmette.persistence.checks import require
 from palmette.table._schema import Schema
 from palmette.table._texts import TextVectorizer
 
@@ -18,18 +19,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _BESIDE_TEXT = 0.5  # maximum length of the part of a row that is not text, where a text has 1
+_FEW = 40  # categories from which on a column of them is encoded as skrub encodes many strings
+# strings without a value, as skrub and earlier versions of pandas take them
+_NO_VALUE = frozenset(
+    {"null", "", "1.#QNAN", "#NA", "nan", "#N/A N/A", "-1.#QNAN", "<NA>", "-1.#IND", "-nan"}
+    | {"n/a", "-NaN", "1.#IND", "NULL", "NA", "N/A", "#N/A", "NaN", "?", "...", "none", "None"}
+)
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert the columns of a table to a matrix of features.
 
-    Texts become tf-idf weights of words and character n-grams; categories and dates become columns
-    of numbers by skrub's TableVectorizer. Those of categories are 0 or 1. Numbers are centred by
-    their median and divided by their interquartile range, values far from the median are compressed
-    to the range from -3 to 3, missing values become 0, and columns of 0 and 1 show where they were
-    missing. With a column of texts the matrix is sparse, and the columns other than texts are
-    multiplied by one number so that, in squares, they weigh at most a quarter of a text: columns
-    without information cannot hurt much, and those with information still count.
+    Texts become tf-idf weights of words and character n-grams. A category becomes a column of 0 and
+    1, and so does a missing one; of two, only the second. Dates, and columns of 40 categories or
+    more, become columns of numbers by skrub's TableVectorizer. Numbers are centred by their median
+    and divided by their interquartile range, values far from the median are compressed to the range
+    from -3 to 3, missing values become 0, and columns of 0 and 1 show where they were missing. With
+    a column of texts the matrix is sparse, and the columns other than texts are multiplied by one
+    number so that, in squares, they weigh at most a quarter of a text: columns without information
+    cannot hurt much, and those with information still count.
 
     Parameters
     ----------
@@ -41,10 +49,12 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     texts_ : dict of str to TextVectorizer
         Vectorizers by column.
+    categories_ : dict of str to list of str or None
+        Categories by column, ascending; None, a missing one, is last.
     table_ : skrub.TableVectorizer or None
-        Vectorizer of the columns of categories and dates.
+        Vectorizer of the columns of dates, and of those with many categories.
     encoded_, numbers_ : list of str
-        Columns of categories and dates, and columns of numbers that have a value.
+        Columns that `table_` encodes, and columns of numbers that have a value.
     scaler_ : Pipeline or None
         Scales those features other than texts that are not indicators, and imputes missing values.
     is_indicator_ : bool array of shape (n_table_features,)
@@ -89,11 +99,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.table_: Any = None
         self.scaler_: Any = None
         numbers = self.schema.names("number")
-        self.encoded_: list[str] | None = [
-            name for name in self.schema.names() if name not in {*texts, *numbers}
-        ]
+        self.categories_, many = _find_categories(X, self.schema.names("category"))
+        many.update(self.schema.names("date"))
+        self.encoded_: list[str] | None = [name for name in self.schema.names() if name in many]
         self.numbers_ = [name for name in numbers if X[name].notna().any()]
-        if numbers or self.encoded_:
+        if len(texts) < len(self.schema.kinds):
             coded = None
             if self.encoded_:
                 self.table_ = _skrub("TableVectorizer")()
@@ -128,7 +138,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "n_features_")
         blocks = [vectorizer.transform(X[name]) for name, vectorizer in self.texts_.items()]
-        if self._encoded() or self.schema.names("number"):
+        if len(self.texts_) < len(self.schema.kinds):
             blocks.append(self.weight_ * self._scale(self._found(X)))
         features = _join(blocks)
         if not np.isfinite(features.data if sparse.issparse(features) else features).all():
@@ -148,6 +158,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.table_ is not None:
             coded = self.table_.transform(X[self._encoded()]) if coded is None else coded
             found.append(np.asarray(coded, dtype=np.float64))
+        found.append(_indicators(X, self.categories_))
         return np.hstack(found)[:, [place for place, _, _ in self._layout()]]
 
     def _encoded(self) -> list[str]:
@@ -162,17 +173,24 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of (int, str, bool)
-            Place among the numbers and, after them, the features of `table_`; name; whether it is a
-            one-hot column of a category.
+            Place among the numbers, the features of `table_` and the categories; name; whether it
+            is a one-hot column of a category.
         """
         found = {name: [(i, name, False)] for i, name in enumerate(self.numbers_)}
+        end = len(self.numbers_)
         if self.table_ is not None:
             names = self.table_.get_feature_names_out()
-            place = {name: i for i, name in enumerate(names, start=len(self.numbers_))}
+            place = {name: i for i, name in enumerate(names, start=end)}
+            end += len(names)
             kinds = self.table_.column_to_kind_
             for column, outputs in self.table_.input_to_outputs_.items():
                 is_indicator = kinds.get(column) == "low_cardinality"
                 found[column] = [(place[name], name, is_indicator) for name in outputs]
+        for column, categories in self.categories_.items():
+            flags = ["nan" if each is None else each for each in _flagged(categories)]
+            named = enumerate(flags, start=end)
+            found[column] = [(place, f"{column}_{each}", True) for place, each in named]
+            end += len(flags)
         return [each for column in self.schema.names() for each in found.get(column, [])]
 
     def _scale(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -182,12 +200,23 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return found
         return np.hstack([found[:, self.is_indicator_], self.scaler_.transform(numbers)])
 
+    def check_arrays(self) -> None:
+        """Raise ValueError for categories from a file that no table has."""
+        found = vars(self).get("categories_", {})
+        require(
+            isinstance(found, dict)
+            and found.keys() <= self.schema.kinds.keys()
+            and all(isinstance(each, list) for each in found.values())
+            and {type(text) for each in found.values() for text in each} <= {str, type(None)},
+            "the categories of columns are not lists of strings",
+        )
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         if state.get("table_") is not None and "is_indicator_" not in state:
             n_found = state["scaler_"].n_features_in_  # a file in which all features are scaled
             state = {**state, "is_indicator_": np.zeros(n_found, dtype=bool), "weight_": 1.0}
-        if "texts_" in state:  # files of earlier versions lack these two
-            state = {"encoded_": None, "numbers_": [], **state}
+        if "texts_" in state:  # files of earlier versions lack these
+            state = {"encoded_": None, "numbers_": [], "categories_": {}, **state}
         super().__setstate__(state)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -212,6 +241,54 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "n_features_")
         words = f"{self.n_features_:,} features"
         return f"{words}, texts by {self.text}" if self.texts_ else words
+
+
+def _find_categories(
+    X: pd.DataFrame, columns: list[str]
+) -> tuple[dict[str, list[str | None]], set[str]]:
+    """Return the categories of the columns with few, and the columns with many."""
+    few: dict[str, list[str | None]] = {}
+    many = set()
+    for name in columns:
+        codes, texts = _coded(X[name])
+        if len(texts) >= _FEW:
+            many.add(name)
+        else:
+            few[name] = [*sorted(texts), *([None] if len(texts) and (codes < 0).any() else [])]
+    return few, many
+
+
+def _coded(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the number of the category of each row, -1 for none, and the categories."""
+    import pandas as pd
+
+    codes, texts = pd.factorize(column.to_numpy(dtype=object))
+    kept = np.array([bool(t.strip()) and t not in _NO_VALUE for t in texts.tolist()] + [False])
+    if kept[:-1].all():
+        return codes, texts.tolist()
+    return np.where(kept, np.cumsum(kept) - 1, -1)[codes], texts[kept[:-1]].tolist()
+
+
+def _flagged(categories: list[str | None]) -> list[str | None]:
+    """Return the categories that have a column: of two only the second, which tells the other."""
+    return categories[1:] if len(categories) == 2 else categories
+
+
+def _indicators(X: pd.DataFrame, categories: dict[str, list[str | None]]) -> NDArray[np.float64]:
+    """Return the columns of 0 and 1 of all categories; a row of another category has zeros."""
+    rows, places, end = [], [], 0
+    for name, known in categories.items():
+        codes, texts = _coded(X[name])
+        place_of = {each: i for i, each in enumerate(_flagged(known), start=end)}
+        of_code = [place_of.get(each, -1) for each in [*texts, None]]
+        found = np.array(of_code, dtype=np.int64)[codes]
+        rows.append(np.flatnonzero(found >= 0))
+        places.append(found[rows[-1]])
+        end += len(place_of)
+    flags = np.zeros((len(X), end))
+    if rows:
+        flags[np.concatenate(rows), np.concatenate(places)] = 1.0
+    return flags
 
 
 def _skrub(name: str) -> Any:
