@@ -128,7 +128,7 @@ def test_one_module_decorates_compiled_functions():
 # names that Windows lacks, and the files that ask for the system, or for the name, before
 OF_POSIX = {
     "fcntl": {"_files.py"},
-    "geteuid": {"_files.py"},
+    "geteuid": {"_files.py", "_kernel_files.py"},
     "O_NOFOLLOW": {"_files.py"},
     "O_NONBLOCK": {"_files.py"},
     "posix_fallocate": {"base/_scratch.py"},

@@ -1,9 +1,16 @@
 """The files in which the machine code of kernels is kept, and the sources that they belong to.
 
-numba's own cache asks only whether the file of the stored function has changed. A kernel whose
-callee changed in another file would go on with the old machine code after an upgrade. Here the name
-of a stored file contains a hash of the sources of the function's module and of all modules with
-kernels that it imports, directly or through others.
+A file holds one variant of a kernel: the code for one combination of argument types. Its name
+follows from the key of the variant, a text of all that the code depends on; processes that compile
+the same variant at the same time write the same file. (numba's own cache numbers its files through
+an index; two processes that change the index at the same time take the same number, and afterwards
+one signature leads to the code of another.) The key and a checksum lie in the file too, and are
+compared before anything else of it is used. A file that is not right is compiled again.
+
+numba's own cache also asks only whether the file of the stored function has changed. A kernel whose
+callee changed in another file would go on with the old machine code after an upgrade. Here the key
+contains a hash of the sources of the function's module and of all modules with kernels that it
+imports, directly or through others.
 """
 
 from __future__ import annotations
@@ -14,15 +21,18 @@ import logging
 import os
 import pickle
 import re
+import secrets
+import stat
 import sys
 import tempfile
+import time
+import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import numba.core.caching
-import numba.core.config
+from palmette import _numba_parts
 
 __all__ = ["KernelCache", "cache_folder", "source_hash"]
 
@@ -30,10 +40,14 @@ _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(rb"^\s*(?:from|import)\s+palmette\.([\w.]+)", re.MULTILINE)
 _MARK = b"palmette._kernels"  # in the text of every module with kernels
 _LOG = logging.getLogger("palmette.kernels")
+_POSIX = os.name == "posix"
 
-# private parts of numba have no types
-_config: Any = numba.core.config
-_caching: Any = numba.core.caching
+_START = b"palmette kernel\n"
+_DIGEST = 32  # bytes of the checksum, which follows the start
+_STALE = 3600.0  # seconds after which nobody writes to a temporary file any more
+
+
+# ------------------------------------------------------------------------------------- sources
 
 
 @cache
@@ -59,12 +73,12 @@ def source_hash(module: str) -> str:
     Returns
     -------
     str
-        Twelve hexadecimal digits.
+        Sixteen hexadecimal digits.
 
     Examples
     --------
     >>> len(source_hash("trees._random"))
-    12
+    16
     """
     waiting, texts = [module], {}
     while waiting:
@@ -72,10 +86,13 @@ def source_hash(module: str) -> str:
         if name not in texts:
             texts[name] = _source(name)
             waiting += [found.decode() for found in _IMPORT.findall(texts[name])]
-    summary = hashlib.blake2b(digest_size=6)
+    summary = hashlib.blake2b(digest_size=8)
     for name in sorted(texts):
         summary.update(name.encode() + b"\0" + texts[name] + b"\0")
     return summary.hexdigest()
+
+
+# ------------------------------------------------------------------------------------- folders
 
 
 def _user_folder() -> Path | None:
@@ -98,9 +115,11 @@ def _candidates() -> Iterator[Path]:
     """Give the folders for machine code, best first."""
     # several installations may share a folder of the user; each has a folder of its own in it
     own = "palmette-" + hashlib.blake2b(str(_PACKAGE).encode(), digest_size=4).hexdigest()
-    given = str(_config.CACHE_DIR or "")
+    given = str(_numba_parts.config.CACHE_DIR or "")
     if given:
         yield Path(given, own)
+        if _POSIX:  # users may share what the environment variable names
+            yield Path(given, f"{own}-{os.geteuid()}")
         return
     yield _PACKAGE / "__pycache__" / "kernels"
     user = _user_folder()
@@ -108,105 +127,222 @@ def _candidates() -> Iterator[Path]:
         yield user / "palmette" / own
 
 
+def _is_safe(found: os.stat_result) -> bool:
+    """Return whether a folder or file is of somebody who may change the package anyway.
+
+    Machine code that is read runs. It is taken from the user, from root and from the owner of the
+    package, and only where nobody else can write; a group can if it can write to the package.
+    """
+    if not _POSIX:
+        return True
+    package = _PACKAGE.stat()
+    if found.st_uid not in (0, os.geteuid(), package.st_uid):
+        return False
+    others = stat.S_IWOTH
+    if found.st_gid != package.st_gid or not package.st_mode & stat.S_IWGRP:
+        others |= stat.S_IWGRP
+    return not found.st_mode & others
+
+
+@cache
+def _say_refused(folder: Path) -> None:
+    warnings.warn(
+        f"stored machine code in {folder} is not used, since others than you can write to that"
+        " folder: whoever can would choose what runs here. Remove it, or make it yours alone"
+        " (chmod go-w); until then kernels are stored elsewhere or compiled in every process.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+@cache
+def _say_not_stored(reason: str) -> None:
+    warnings.warn(
+        f"the machine code of kernels is not stored ({reason}): every new process compiles it"
+        " again, which takes 4 to 80 seconds. Set the environment variable NUMBA_CACHE_DIR to a"
+        " folder that you can write to, or let somebody who can write to the package's run"
+        " `palmette compile`.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+@cache
+def _folders() -> tuple[Path, ...]:
+    """Return the folders from which machine code is read, whether they are there yet or not."""
+    found = []
+    for folder in _candidates():
+        with contextlib.suppress(OSError):
+            if not _is_safe(folder.stat()):
+                _say_refused(folder)
+                continue
+        found.append(folder)
+    return tuple(found)
+
+
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder for machine code; None where no folder is writable.
+    """Return the folder in which machine code is stored; None where no folder is writable.
 
     It is the one that the environment variable ``NUMBA_CACHE_DIR`` names, or else
     ``__pycache__/kernels`` in the folder of the package, or else a folder ``palmette`` in the
     user's folder for caches.
     """
-    for folder in _candidates():
+    for folder in _folders():
+        is_shared = _PACKAGE in folder.parents  # by all who use the package
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o755 if is_shared else 0o700, parents=True, exist_ok=True)
+            if not _is_safe(folder.stat()):
+                continue
             tempfile.TemporaryFile(dir=folder).close()
-        except OSError:
+            _remove_litter(folder)
+        except OSError as error:
+            _LOG.debug("machine code is not stored in %s: %s", folder, error)
             continue
         return folder
     return None
 
 
-class _Locator(_caching._CacheLocator):  # type: ignore[misc]
-    """Tells numba where the machine code of a function is, and which sources it is of."""
-
-    def __init__(self, function: Any, file: str, folder: Path) -> None:
-        self._py_file = file
-        self._folder = folder
-        self._module = function.__module__.removeprefix("palmette.")
-
-    def get_cache_path(self) -> str:
-        return str(self._folder)
-
-    def get_source_stamp(self) -> str:
-        return source_hash(self._module)
-
-    def get_disambiguator(self) -> str:
-        # the hash is in the name too: processes of two versions never share a file
-        return f"{self._module.rpartition('.')[0]}-{source_hash(self._module)}"
-
-    @classmethod
-    def from_function(cls, function: Any, file: str) -> _Locator | None:
-        folder = cache_folder()
-        return None if folder is None else cls(function, file, folder)
+def _remove_litter(folder: Path) -> None:
+    """Remove what processes that were killed have left, and the files of numba's own cache."""
+    long_ago = time.time() - _STALE
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):  # another process has removed it
+            if path.suffix in (".nbi", ".nbc") or (
+                path.suffix == ".tmp" and path.stat().st_mtime < long_ago
+            ):
+                path.unlink()
 
 
-class _Stored(_caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = [_Locator]  # noqa: RUF012
+# --------------------------------------------------------------------------------------- files
 
 
-class KernelCache(_caching.FunctionCache):  # type: ignore[misc]
-    """The stored machine code of one kernel; files are touched at its first call only."""
+def _read(path: Path, key: bytes) -> memoryview | None:
+    """Return what is stored in a file for a key; None if it is not there, or not right."""
+    try:
+        with open(path, "rb") as file:
+            is_safe = _is_safe(os.fstat(file.fileno()))
+            content = file.read() if is_safe else b""
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _LOG.debug("%s cannot be read: %s", path, error)
+        return None
+    checked = memoryview(content)[len(_START) + _DIGEST :]
+    if not is_safe:
+        wrong = "others can write to it"
+    elif not content.startswith(_START + _digest(checked)):
+        wrong = "it is damaged"
+    elif bytes(checked[: len(key)]) != key:
+        wrong = "it is of another kernel"
+    else:
+        return checked[len(key) :]
+    _LOG.debug("%s is not used, its kernel is compiled again: %s", path, wrong)
+    return None
 
-    _impl_class = _Stored
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._py_func = function
-        self._state = "new"
+def _write(path: Path, key: bytes, data: bytes) -> None:
+    """Store bytes for a key, at once or not at all."""
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        # others may read it, as they may the package
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:
+            file.write(_START + _digest(key + data) + key + data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
 
-    @property
-    def cache_path(self) -> str | None:
-        return self._cache_path if self._opened() else None
 
-    def _opened(self) -> bool:
-        """Prepare the files at the first use; return whether there are any."""
-        if self._state == "new":
-            module = self._py_func.__module__
-            is_ours = module.startswith("palmette.") and bool(
-                _source(module.removeprefix("palmette."))
-            )
-            self._state = "open" if is_ours and cache_folder() is not None else "none"
-            if self._state == "open":
-                super().__init__(self._py_func)
-        return self._state == "open"
+def _digest(content: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
+
+
+class KernelCache(_numba_parts.NullCache):  # type: ignore[misc]
+    """The stored machine code of one kernel; files are touched at its first call only.
+
+    Parameters
+    ----------
+    function : callable
+        What was compiled. Functions of modules of the package are stored, if they are not made by
+        other functions.
+    options : dict
+        Options of the compilation.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._function = function
+        self._options = options
+
+    @cached_property
+    def _name(self) -> str:
+        """The function with its module, below `palmette`; empty if nothing is stored."""
+        package, _, module = self._function.__module__.partition(".")
+        name = self._function.__qualname__
+        is_stored = package == "palmette" and "<" not in name and _source(module)
+        return f"{module}.{name}" if is_stored else ""
+
+    @cached_property
+    def _start(self) -> str:
+        """How the names of all files of this kernel and these sources begin."""
+        module = self._function.__module__.removeprefix("palmette.")
+        return f"{self._name}-{source_hash(module)}-"
+
+    def _file(self, signature: Any, codegen: Any) -> tuple[str, bytes] | None:
+        """Return the name of the file of a variant, and its key; None if it is not stored."""
+        if not self._name:
+            return None
+        parts = (
+            *(self._start, self._function.__code__.co_firstlineno, self._options, signature),
+            _numba_parts.settings(codegen),
+        )
+        try:
+            text = _numba_parts.spelled(parts)
+        except TypeError as error:
+            _LOG.debug("a variant of %s is not stored: %s", self._name, error)
+            return None
+        name = hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
+        return f"{self._start}{name}.kernel", text.encode() + b"\n"  # nothing spelled has "\n"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context) if self._opened() else None
-        except (OSError, EOFError, pickle.UnpicklingError) as error:  # it is compiled again
-            _LOG.info("stored machine code is not readable: %s", error)
-            with contextlib.suppress(OSError):
-                self.flush()
+        target_context.refresh()
+        found = self._file(sig, target_context.codegen())
+        if found is None:
             return None
+        name, key = found
+        for folder in _folders():
+            data = _read(folder / name, key)
+            if data is not None:
+                try:
+                    return _numba_parts.rebuilt(target_context, pickle.loads(data))
+                except Exception as error:  # of whatever kind: it can be compiled again
+                    _LOG.debug("%s in %s is compiled again: %r", name, folder, error)
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if not self._opened():
+        found = self._file(sig, data.codegen)
+        if found is None or not _numba_parts.is_storable(data):
             return
+        folder = cache_folder()
+        if folder is None:
+            _say_not_stored(f"no folder is writable: {', '.join(map(str, _candidates()))}")
+            return
+        name, key = found
         try:
-            super().save_overload(sig, data)
-            self._remove_others()
+            _write(folder / name, key, _numba_parts.reduced(data))
+            self._remove_others(folder)
         except OSError as error:  # the disk is full, or the folder was removed or locked
-            self._state = "none"
-            _LOG.info("machine code is not stored: %s", error)
+            if not (folder / name).exists():  # on Windows a file that is read is not replaced
+                _say_not_stored(str(error))
 
-    def _remove_others(self) -> None:
+    def _remove_others(self, folder: Path) -> None:
         """Remove the machine code of this function for other sources.
 
         A process that has loaded it does not need the files any more; one that has not compiles
         the function again.
         """
-        base = self._impl.filename_base
-        stamp = source_hash(self._impl.locator._module)
-        for path in Path(self._cache_path).glob(base.replace(stamp, "*") + ".*nb[ic]"):
-            if stamp not in path.name:
+        for path in folder.glob(f"{self._name}-*.kernel"):
+            if not path.name.startswith(self._start):
                 with contextlib.suppress(OSError):
                     path.unlink()

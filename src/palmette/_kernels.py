@@ -15,16 +15,13 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-import numba.core.codegen
-import numba.core.compiler
-import numba.core.environment
-import numba.core.event
-import numba.core.registry
+import numba
 import numba.extending
-import numba.np.linalg
 import numpy as np
 
+from palmette import _numba_parts
 from palmette._kernel_files import KernelCache
+from palmette._numba_parts import LapackInt
 
 __all__ = [
     "LapackInt",
@@ -44,15 +41,8 @@ _LOG = logging.getLogger("palmette.kernels")
 # starts as a literal, or as int(...), is of one type more, for which callees are compiled again
 int64: Any = np.int64
 
-# private parts of numba have no types
-_njit: Any = numba.njit
-_codegen: Any = numba.core.codegen
-_compiler: Any = numba.core.compiler
-_environment: Any = numba.core.environment
+_njit: Any = numba.njit  # has no types
 _numbers = itertools.count()
-_event: Any = numba.core.event
-_linalg: Any = numba.np.linalg
-_registry: Any = numba.core.registry
 
 
 # --------------------------------------------------------------------------------- decorators
@@ -85,7 +75,7 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     def decorate(python_function: Callable[..., Any]) -> Any:
         compiled = _njit(nogil=True, pipeline_class=_KernelCompiler, **options)(python_function)
         if compiled is not python_function:  # as it is where NUMBA_DISABLE_JIT is set
-            compiled._cache = KernelCache(python_function)
+            compiled._cache = KernelCache(python_function, options)
         return compiled
 
     return decorate if function is None else decorate(function)
@@ -125,7 +115,7 @@ def inner(function: Any = None, /, **options: Any) -> Any:
     return decorate if function is None else decorate(function)
 
 
-class _Inner(_registry.CPUDispatcher):  # type: ignore[misc]
+class _Inner(_numba_parts.Dispatcher):  # type: ignore[misc]
     """A compiled function without a wrapper for Python, where a call would end the process."""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -138,7 +128,7 @@ class _Inner(_registry.CPUDispatcher):  # type: ignore[misc]
 # optimized once per level of calls. Here only kernels are optimized and translated.
 
 
-class _InnerLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]
+class _InnerLibrary(_numba_parts.JITCodeLibrary):  # type: ignore[misc]
     """The code of an inner function, which becomes a part of that of kernels."""
 
     def _optimize_final_module(self) -> None:
@@ -170,19 +160,19 @@ class _NoEnvironments:
         pass
 
 
-class _KernelLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]
+class _KernelLibrary(_numba_parts.JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel, which sets the environments of its inner functions too."""
 
     def _finalize_final_module(self) -> None:
         super()._finalize_final_module()
         for variable in self._final_module.global_variables:
             if variable.name.startswith("_ZN08NumbaEnv"):
-                found = _environment.lookup_environment(variable.name)
+                found = _numba_parts.lookup_environment(variable.name)
                 if found is not None:
                     self._codegen.set_env(variable.name, found)
 
 
-class _Compiler(_compiler.Compiler):  # type: ignore[misc]
+class _Compiler(_numba_parts.Compiler):  # type: ignore[misc]
     """numba's compiler, with a kind of code library that is chosen by the subclass."""
 
     _library_class: Any = None
@@ -217,8 +207,7 @@ as_read_only: Any = numba.extending.intrinsic(_as_read_only)
 # LAPACK's gesv for float64, as `np.linalg.solve` calls it, and the integers that it takes: kind of
 # the numbers, order, number of right sides, matrix by columns (overwritten), its stride, pivots
 # (out), right sides (in and out), their stride
-gesv: Any = _linalg._LAPACK().numba_xgesv(numba.types.float64)
-LapackInt: Any = _linalg.F_INT_nptype
+gesv: Any = _numba_parts.Lapack().numba_xgesv(numba.types.float64)
 
 
 # ---------------------------------------------------------------------------- while compiling
@@ -232,7 +221,7 @@ def _announce() -> None:
         print(f"palmette: {words}", file=sys.stderr)
 
 
-class _Listener(_event.Listener):  # type: ignore[misc]
+class _Listener(_numba_parts.event.Listener):  # type: ignore[misc]
     """Announces the first compilation, counts seconds, and compiles without garbage collection.
 
     numba makes millions of objects that live on, and the collector looks through all of them again
@@ -276,7 +265,7 @@ class _Listener(_event.Listener):  # type: ignore[misc]
 
 
 _listener = _Listener()
-_event.register("numba:compile", _listener)
+_numba_parts.event.register("numba:compile", _listener)
 
 
 def seconds_compiling() -> float:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numba.core.cgutils
 import numba.extending
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from palmette._kernels import inner, int64, kernel
+from palmette._numba_parts import cgutils
 
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32]
@@ -33,7 +33,6 @@ CLEARLY = np.float32(1.00001)
 _CLEARLY_EXACT = 1.00001
 
 # the types of the code generator are not described by Python's types
-cgutils: Any = numba.core.cgutils
 intrinsic: Any = numba.extending.intrinsic
 types: Any = numba.types
 

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from palmette._kernels import inner
+from palmette._numba_parts import cgutils
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
 
-_cgutils: Any = cgutils
 _INT, _INDEX = ir.IntType(32), ir.IntType(64)
 _SMALL = 1e-12  # gradients up to this value are regarded as zero
 
@@ -82,8 +81,8 @@ def _adder(n_lanes: int) -> Any:
             data, vector_at, in_all, size = _entries(context, builder, signature, given, n_lanes)
             values, places, weights, sums = data(0), data(2), data(5), data(8)
             here = vector_at(sums, given[9])
-            total = _cgutils.alloca_once_value(builder, builder.load(here, align=size))
-            with _cgutils.for_range(builder, given[4]) as loop:
+            total = cgutils.alloca_once_value(builder, builder.load(here, align=size))
+            with cgutils.for_range(builder, given[4]) as loop:
                 value = builder.load(builder.gep(values, [builder.add(given[1], loop.index)]))
                 place = _weights_of(builder, given, places, loop.index)
                 found = builder.load(vector_at(weights, place), align=size)
@@ -117,7 +116,7 @@ def _mover(n_lanes: int) -> Any:
             data, vector_at, in_all, size = _entries(context, builder, signature, given, n_lanes)
             values, places, weights, steps = data(0), data(2), data(5), data(8)
             step = builder.load(vector_at(steps, given[9]), align=size)
-            with _cgutils.for_range(builder, given[4]) as loop:
+            with cgutils.for_range(builder, given[4]) as loop:
                 value = builder.load(builder.gep(values, [builder.add(given[1], loop.index)]))
                 here = vector_at(weights, _weights_of(builder, given, places, loop.index))
                 product = builder.fmul(in_all(value), step)

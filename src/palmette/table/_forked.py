@@ -6,7 +6,7 @@ processes that are forked afterwards need not do so.
 
 from __future__ import annotations
 
-from numba.core.registry import cpu_target
+from palmette._numba_parts import cpu_target
 
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()
