@@ -34,6 +34,7 @@ from palmette.calibration._conformal_answers import (
     check_coverage,
 )
 from palmette.calibration._nonconformity import LABEL_SCORES
+from palmette.calibration._unseen import novelty
 from palmette.decisions._rules import BestPath
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -97,14 +98,21 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
     estimators_ : list of classifiers
         All models: one, or one per fold.
     calibration_scores_ : array of shape (n_calibration,)
-        Nonconformity of the true labels of the calibration rows, for `answer`, ascending.
+        Nonconformity of the true labels of the calibration rows, for `answer`, ascending; infinite
+        for labels that no set can hold.
     quantile_ : float
-        Quantile of these scores at `coverage`; infinite where there are too few rows.
+        Quantile of these scores at `coverage`; infinite where there are too few rows, or too many
+        labels that no set can hold.
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
 
     Notes
     -----
+    New rows may have labels that no row of the fit has. Where the hierarchy has leaves without any
+    row, sets may contain them: they are ranked by the probabilities of the nodes above them. Other
+    labels that the model has not seen count as missed. Where too many are, `fit` and the predict
+    methods warn of the coverage that sets can keep; `predict_node` is not concerned.
+
     With sample weights coverage refers, approximately, to rows drawn in proportion to their
     weights. With several paths per row there are only sets, and ``method="cross"`` is not defined.
 
@@ -191,6 +199,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         self._models: list[WrappedClassifier] = []
         self._scores: dict[str, CalibrationScores] = {}
         self._missed: MissedShares | None = None
+        self._novelties: list[float] = []
         self._conformal().check_method(self.method)
         if ready is not None:
             self._models = [self._adopt(ready)]
@@ -198,8 +207,9 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
             self._models = self._fit_models(folds, X, labels, weights)
         self.estimators_ = [model.estimator for model in self._models]
         self.estimator_ = self.estimators_[0]
+        self._estimate_novelty(folds, labels)
         self._calibrate(folds, X, labels, weights)
-        self._warn_if_few(self.coverage)
+        self._warn_if_broken(self.coverage)
         return self
 
     def _check_parameters(self) -> None:
@@ -251,6 +261,14 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         fit = partial(_fit_model, several=self._answers.by_node)
         return run_jobs(fit, jobs(), self.n_jobs, verbose=self.verbose)
 
+    def _estimate_novelty(self, folds: list[Fold], labels: NodeLabels) -> None:
+        """Estimate how often labels are new: to every model, and to all of them together."""
+        if not isinstance(self._answers, OnePath):
+            return
+        nodes = labels.terminals
+        self._novelties = [novelty(nodes[train]) if len(train) else 1.0 for train, _ in folds]
+        self._novelty = novelty(nodes)
+
     def _calibrate(
         self, folds: list[Fold], X: Any, labels: NodeLabels, weights: FloatArray | None
     ) -> None:
@@ -280,7 +298,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
     ) -> dict[str, FloatArray]:
         """Return the nonconformity of true labels, computed for some rows at a time."""
         parts, start = [], 0
-        for rows in self._parts(X):
+        for rows in self._parts(X, conformal.numbers_per_row):
             stop = start + count_rows(rows)
             true = take_labels(labels, np.arange(start, stop))
             start = stop
@@ -291,18 +309,32 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         """Return what computes calibration scores and answers for the kind of labels."""
         answers = self._answers
         if isinstance(answers, OnePath):
-            return ConformalPaths(answers, self._models, self.set_score, self._scores)
+            found = self.__dict__.get("_novelties", [])  # models of files may lack it
+            return ConformalPaths(answers, self._models, self.set_score, self._scores, found)
         return ConformalNodeSets(
             answers, self._models, self.control, self._dag_rule(), self._scores, self._missed
         )
 
-    def _warn_if_few(self, coverage: float) -> None:
+    def _warn_if_broken(self, coverage: float) -> None:
+        """Warn of a coverage for which there are too few rows, or too many unseen labels."""
         scores = self._scores["set"]
         if not scores.suffices(coverage):
             needed = int(np.ceil(coverage / (1 - coverage) - 1e-9))
             warnings.warn(
                 f"{scores.total:.0f} calibration rows are too few for coverage={coverage}: "
                 f"expected at least {needed}. Nodes are the root and sets contain every label.",
+                stacklevel=caller_level(),
+            )
+        elif not scores.can_keep(coverage) and self._missed is None:
+            kept, possible = 1 - self._novelty, (scores.total - scores.missed) / (scores.total + 1)
+            error = 2 * np.sqrt(kept * self._novelty / max(scores.total, 1))
+            warnings.warn(
+                f"{scores.missed:.0f} of {scores.total:.0f} calibration rows have a label that no "
+                "row of the fit has, as new rows will, so that sets cannot have "
+                f"coverage={coverage}: they contain every label, and the true one with a "
+                f"probability of about {kept:.2f} +- {error:.2f}. Use predict_node, fit more rows, "
+                "pass a hierarchy that has all labels, or choose a coverage of at most "
+                f"{np.floor(100 * possible) / 100:.2f}.",
                 stacklevel=caller_level(),
             )
 
@@ -374,7 +406,8 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         coverage = self._coverage(coverage)
         conformal = self._conformal().require_paths("predict_node")
         X = self._read_features(X, reset=False)
-        return np.concatenate([conformal.nodes(part, coverage) for part in self._parts(X)])
+        parts = self._parts(X, conformal.numbers_per_row)
+        return np.concatenate([conformal.nodes(part, coverage) for part in parts])
 
     def predict_set(self, X: Any, coverage: float | None = None) -> list[set[Any]]:
         """Predict a set of labels that contains the true label with the chosen probability.
@@ -388,8 +421,9 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         Returns
         -------
         list of n_samples sets
-            Labels as in ``classes_``. With several paths per row they are nodes, with their
-            ancestors where `y` lists them, and a set contains all true labels of a row.
+            Labels as in ``classes_``, and leaves of a given hierarchy that no row has. With several
+            paths per row they are nodes, with their ancestors where `y` lists them, and a set
+            contains all true labels of a row.
         """
         nodes = self.predict_set_nodes(X, coverage)
         return self._label_sets(self._conformal().labels_in(nodes))
@@ -409,7 +443,8 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         """
         coverage = self._coverage(coverage)
         X, conformal = self._read_features(X, reset=False), self._conformal()
-        return sparse.vstack([conformal.sets(part, coverage) for part in self._parts(X)], "csr")
+        parts = self._parts(X, conformal.numbers_per_row)
+        return sparse.vstack([conformal.sets(part, coverage) for part in parts], "csr")
 
     def predict_cover(self, X: Any, coverage: float | None = None) -> list[set[Any]]:
         """Predict the fewest nodes with every label of `predict_set` at or below one of them.
@@ -439,13 +474,14 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         coverage = self._coverage(coverage)
         conformal = self._conformal().require_paths("predict_cover")
         X = self._read_features(X, reset=False)
-        return sparse.vstack([conformal.covers(part, coverage) for part in self._parts(X)], "csr")
+        parts = self._parts(X, conformal.numbers_per_row)
+        return sparse.vstack([conformal.covers(part, coverage) for part in parts], "csr")
 
     def _coverage(self, coverage: float | None) -> float:
         check_is_fitted(self)
         if coverage is None:
             return check_coverage(self.coverage)
-        self._warn_if_few(check_coverage(coverage))
+        self._warn_if_broken(check_coverage(coverage))
         return coverage
 
     def _label_sets(self, nodes: sparse.csr_array) -> list[set[Any]]:

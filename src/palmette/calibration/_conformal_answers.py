@@ -7,6 +7,7 @@ have the same methods, each for some rows at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,9 +22,9 @@ from palmette.calibration._nonconformity import (
     LABEL_SCORES,
     Chains,
     cover_of_sets,
-    label_nonconformity,
     set_nonconformity,
 )
+from palmette.calibration._unseen import UnseenLabels, with_unseen_leaves
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import node_csr
@@ -82,6 +83,20 @@ class CalibrationScores:
     def total(self) -> float:
         """Total weight of the rows, which equals their number."""
         return float(sum(reached[-1] for reached in self._reached))
+
+    @property
+    def missed(self) -> float:
+        """Weight of the rows with a label that no set can hold: their score is infinite."""
+        return self.total - float(
+            sum(
+                reached[np.searchsorted(scores, np.inf)]
+                for scores, reached in zip(self.parts, self._reached, strict=True)
+            )
+        )
+
+    def can_keep(self, coverage: float) -> bool:
+        """Return whether the quantile is finite: few enough rows have labels that are in no set."""
+        return self._required_weight(coverage) <= self.total - self.missed
 
     def _required_weight(self, coverage: float) -> float:
         """Return the weight of the rows, out of n + 1, whose scores bound that of a new row."""
@@ -190,12 +205,15 @@ class ConformalPaths:
     set_score : {"lac", "aps"}
     scores : dict of str to CalibrationScores
         By kind of answer, "node" and "set"; empty before calibration.
+    novelties : list of float
+        Estimated share of rows with a label that a model has not seen, for every model.
     """
 
     answers: OnePath
     models: list[WrappedClassifier]
     set_score: str
     scores: dict[str, CalibrationScores] = field(default_factory=dict)
+    novelties: list[float] = field(default_factory=list)
 
     score_kinds = ("node", "set")
 
@@ -216,9 +234,41 @@ class ConformalPaths:
         self, model: WrappedClassifier, X: Any, labels: NodeLabels
     ) -> dict[str, FloatArray]:
         """Return the scores of the true labels of some rows, by kind of answer."""
-        space = self.answers.space
+        proba, in_sets = self._of_labels(model, X)
+        rows, wide, space = np.arange(len(proba)), self.wide_space, self.answers.space
+        codes = np.searchsorted(space.classes, labels.terminals).astype(np.int32)
+        at_nodes = Chains(self._narrow(proba), space).scores_of(codes)
+        in_sets = in_sets[rows, np.searchsorted(wide.classes, labels.terminals)]
+        return {"node": at_nodes, "set": in_sets}
+
+    @cached_property
+    def wide_space(self) -> LabelSpace:
+        """The labels of y, and the leaves of the hierarchy that y lacks: both may be in sets."""
+        return with_unseen_leaves(self.answers.space)
+
+    @property
+    def numbers_per_row(self) -> int:
+        """How many numbers the tables of one row have."""
+        return max(self.wide_space.n_active, int(self.answers.numbers_per_row))
+
+    def _of_labels(self, model: WrappedClassifier, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Return probabilities and scores of the labels of the wide space, as arrays."""
+        space = self.wide_space
         proba = model.class_proba(X, space)
-        return label_nonconformity(proba, labels.terminals, space, self.set_score)
+        place = next(i for i, each in enumerate(self.models) if each is model)
+        share = self.novelties[place] if self.novelties else 0.0
+        is_closed = space is not self.answers.space
+        unseen = UnseenLabels(space, model.known_nodes(), share, is_closed=is_closed)
+        scores = LABEL_SCORES[self.set_score](unseen.ranked(proba))
+        scores[:, unseen.missed] = np.inf
+        return proba, scores
+
+    def _narrow(self, proba: FloatArray) -> FloatArray:
+        """Return the probabilities of the labels of y, of those of the wide space."""
+        space = self.answers.space
+        if self.wide_space is space:
+            return proba
+        return proba[:, np.searchsorted(self.wide_space.classes, space.classes)]
 
     def missed(
         self, parts: list[dict[str, FloatArray]], labels: NodeLabels, weights: FloatArray
@@ -242,20 +292,20 @@ class ConformalPaths:
 
     def sets(self, X: Any, coverage: float) -> sparse.csr_array:
         """Return the nodes of the labels in the set of every row: bool, (n_samples, n_nodes)."""
-        space = self.answers.space
+        space = self.wide_space
         return _as_node_sets(self._members(X, coverage), space.classes, space.hierarchy)
 
     def covers(self, X: Any, coverage: float) -> sparse.csr_array:
         """Return the fewest nodes that cover the set of every row: bool, (n_samples, n_nodes)."""
-        space = self.answers.space
+        space = self.wide_space
         cover = cover_of_sets(self._members(X, coverage), space)
         return _as_node_sets(cover, space.nodes, space.hierarchy)
 
     def _members(self, X: Any, coverage: float) -> BoolArray:
-        """Return whether every class is in the set of a row: (n_samples, n_classes)."""
-        tables = [model.class_proba(X, self.answers.space) for model in self.models]
-        scores = [LABEL_SCORES[self.set_score](proba) for proba in tables]
-        return _with_best(self.scores["set"].includes(scores, coverage), tables)
+        """Return whether labels of the wide space are in sets: (n_samples, n_classes)."""
+        tables = [self._of_labels(model, X) for model in self.models]
+        members = self.scores["set"].includes([scores for _, scores in tables], coverage)
+        return _with_best(members, [proba for proba, _ in tables])
 
     def labels_in(self, sets: sparse.csr_array) -> sparse.csr_array:
         """Return the nodes of sets that users see: all of them."""
@@ -311,7 +361,10 @@ class ConformalNodeSets:
         self, model: WrappedClassifier, X: Any, labels: NodeLabels
     ) -> dict[str, FloatArray]:
         """Return the scores of the true sets of some rows, and the values of their nodes."""
-        return set_nonconformity(self._proba(model, X), labels.closed[:, self.answers.nodes])
+        proba = self._proba(model, X)
+        unseen = ~np.isin(self.answers.nodes, model.known_nodes())
+        proba[:, unseen] = -np.inf  # new rows may have nodes that are in no set
+        return set_nonconformity(proba, labels.closed[:, self.answers.nodes])
 
     def missed(
         self, parts: list[dict[str, FloatArray]], labels: NodeLabels, weights: FloatArray
@@ -326,6 +379,11 @@ class ConformalNodeSets:
         """Return the nodes in the set of every row, without the root: (n_samples, n_nodes)."""
         members = self._proba(self.models[0], X) >= self._threshold(coverage)
         return self.answers.columns.sets_of_nodes(sparse.csr_array(members))
+
+    @property
+    def numbers_per_row(self) -> int:
+        """How many numbers the tables of one row have."""
+        return int(self.answers.numbers_per_row)
 
     def _proba(self, model: WrappedClassifier, X: Any) -> FloatArray:
         """Return coherent probabilities of the columns: (n_samples, n_columns)."""

@@ -143,29 +143,6 @@ def _paths_of_classes(space: LabelSpace) -> IntArray:
 # ---------------------------------------------------------------------- true labels
 
 
-def label_nonconformity(
-    proba: FloatArray, terminals: IntArray, space: LabelSpace, set_score: str
-) -> dict[str, FloatArray]:
-    """Return the nonconformity of the true label of every row, for both kinds of answers.
-
-    Parameters
-    ----------
-    proba : array of shape (n_samples, n_classes)
-    terminals : int array of shape (n_samples,)
-        True nodes, classes of the space.
-    space : LabelSpace
-    set_score : {"lac", "aps"}
-
-    Returns
-    -------
-    dict with "node" and "set"
-        Arrays of shape (n_samples,).
-    """
-    codes = np.searchsorted(space.classes, terminals).astype(np.int32)
-    in_sets = LABEL_SCORES[set_score](proba)[np.arange(len(codes)), codes]
-    return {"node": Chains(proba, space).scores_of(codes), "set": in_sets}
-
-
 def set_nonconformity(proba: FloatArray, truth: sparse.csr_array) -> dict[str, FloatArray]:
     """Return the nonconformity of the true set of every row, and the values of all true nodes.
 
