@@ -26,9 +26,8 @@ import stat
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -144,26 +143,27 @@ def _is_safe(found: os.stat_result) -> bool:
     return not found.st_mode & others
 
 
+# A warning of Python that filters make an error would end a fit in the middle of a compilation.
+
+
 @cache
 def _say_refused(folder: Path) -> None:
-    warnings.warn(
-        f"stored machine code in {folder} is not used, since others than you can write to that"
-        " folder: whoever can would choose what runs here. Remove it, or make it yours alone"
-        " (chmod go-w); until then kernels are stored elsewhere or compiled in every process.",
-        UserWarning,
-        stacklevel=2,
+    _LOG.warning(
+        "palmette does not use machine code stored in %s, since others can write to that folder:"
+        " they could choose what runs here. Remove it, or make it yours alone; until then kernels"
+        " are stored elsewhere, or compiled in every process.",
+        folder,
     )
 
 
 @cache
 def _say_not_stored(reason: str) -> None:
-    warnings.warn(
-        f"the machine code of kernels is not stored ({reason}): every new process compiles it"
+    _LOG.warning(
+        "palmette cannot store the machine code of kernels (%s): every new process compiles it"
         " again, which takes 4 to 80 seconds. Set the environment variable NUMBA_CACHE_DIR to a"
         " folder that you can write to, or let somebody who can write to the package's run"
         " `palmette compile`.",
-        UserWarning,
-        stacklevel=2,
+        reason,
     )
 
 
@@ -260,7 +260,7 @@ def _digest(content: bytes | memoryview) -> bytes:
 
 
 class KernelCache(_numba_parts.NullCache):  # type: ignore[misc]
-    """The stored machine code of one kernel; files are touched at its first call only.
+    """The stored machine code of one kernel; folders are touched at its first call only.
 
     Parameters
     ----------
@@ -274,20 +274,13 @@ class KernelCache(_numba_parts.NullCache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self._function = function
         self._options = options
-
-    @cached_property
-    def _name(self) -> str:
-        """The function with its module, below `palmette`; empty if nothing is stored."""
-        package, _, module = self._function.__module__.partition(".")
-        name = self._function.__qualname__
+        package, _, module = function.__module__.partition(".")
+        name = function.__qualname__
         is_stored = package == "palmette" and "<" not in name and _source(module)
-        return f"{module}.{name}" if is_stored else ""
-
-    @cached_property
-    def _start(self) -> str:
-        """How the names of all files of this kernel and these sources begin."""
-        module = self._function.__module__.removeprefix("palmette.")
-        return f"{self._name}-{source_hash(module)}-"
+        self._name = f"{module}.{name}" if is_stored else ""
+        # Sources are read now: at the first call, an upgrade could have replaced them. All files of
+        # this kernel and these sources begin so.
+        self._start = f"{self._name}-{source_hash(module)}-" if is_stored else ""
 
     def _file(self, signature: Any, codegen: Any) -> tuple[str, bytes] | None:
         """Return the name of the file of a variant, and its key; None if it is not stored."""
