@@ -37,7 +37,8 @@ __all__ = ["KernelCache", "cache_folder", "source_hash"]
 
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(rb"^\s*(?:from|import)\s+palmette\.([\w.]+)", re.MULTILINE)
-_MARK = b"palmette._kernels"  # in the text of every module with kernels
+# in the text of every module with kernels, and not of this one, on which no code depends
+_MARK = b"palmette" + b"._kernels"
 _LOG = logging.getLogger("palmette.kernels")
 _POSIX = os.name == "posix"
 
