@@ -21,6 +21,7 @@ from tests.instances import (
     public_estimators,
 )
 from tests.laws import laws_of
+from tests.laws.poor_rows import poor_rows_are_learnt_from
 from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.shared import one_of
 
@@ -125,6 +126,13 @@ def test_it_obeys_the_laws(estimator, laws):
             broken.append(error)
     if broken:
         raise ExceptionGroup("laws that are broken", broken)
+
+
+@pytest.mark.parametrize("estimator", public_estimators(), ids=label)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_rows_that_say_nothing_are_learnt_from(estimator):
+    parameters = PARAMETERS.get(estimator.__name__, ({},))[0]
+    poor_rows_are_learnt_from(estimator(**parameters), slice(0, None, 4))  # all in the laws
 
 
 QUICK = {"n_estimators": 3, "random_state": 0}

@@ -66,9 +66,9 @@ def named(names):
 
 
 def seen_by(classifier, X, y, **options):
-    """Columns of X that the spies were fitted on, by key: X holds the number of its column."""
+    """Columns of X that the spies were fitted on, by key: X holds, rounded, their numbers."""
     local = classifier(Spy(), feature_selector=ByNode(COLUMNS), hierarchy=HIERARCHY, **options)
-    local.fit(np.tile(np.arange(10.0), (len(X), 1)), y)
+    local.fit(np.arange(10.0) + np.linspace(0.0, 0.4, len(X))[:, None], y)
     return local, {key: spy.X_[0].astype(int).tolist() for key, spy in local.estimators_.items()}
 
 
@@ -86,7 +86,7 @@ def test_a_node_sees_the_columns_of_its_parent():
     a, x, deep, w = named(["a", "a/x", "a/y/deep", "b/w"])
     assert (seen[a], seen[x], seen[deep], seen[w]) == ([0, 1], [2], [3, 4], [5, 9])
     [(node, ends)] = local.end_estimators_.items()
-    assert (node, ends.X_[0].tolist()) == (HIERARCHY.index("b"), [5.0, 9.0])
+    assert (node, ends.X_[0].astype(int).tolist()) == (HIERARCHY.index("b"), [5, 9])
     assert np.isfinite(local.predict_proba(np.zeros((2, 10)))).all()
 
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray
 from palmette.base._answers import best_of
+from palmette.base._foreign import proba_of
 from palmette.decisions._decode import top_classes
 from palmette.decisions._rules import BestPath, Confident, Decoding
 from palmette.exceptions import PalmetteError
@@ -263,12 +264,11 @@ class PathAnswers:
     def class_proba(self, X: Any) -> FloatArray:
         """Return probabilities of ``space.classes``: (n_samples, n_classes)."""
         if self._inner is not None:
-            proba = self._inner.predict_proba(X)
+            proba = proba_of(self._inner, X)
         elif hasattr(self.estimator, "predict_proba"):
-            proba = self.estimator.predict_proba(X)
+            proba = proba_of(self.estimator, X, n_classes=len(self._order))
         else:
             return self._from_nodes(np.asarray(self.estimator.predict_node_proba(X)))
-        proba = np.asarray(proba, dtype=np.float64)
         is_sorted = bool((self._order == np.arange(len(self._order))).all())
         return proba if is_sorted else np.ascontiguousarray(proba[:, self._order])
 

@@ -22,6 +22,7 @@ from palmette.base._adapters import final_step, to_last_step
 from palmette.base._answers import NodeRoute, nodes_in
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import weight_keyword
+from palmette.base._foreign import classes_of, fit_foreign, margins_of, outputs_of, proba_of
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.decisions._decode import path_product
 from palmette.exceptions import PalmetteError
@@ -186,7 +187,8 @@ class LabelScorer:
             self._always = counts == Y.shape[0]
             self._varies = np.flatnonzero((counts > 0) & ~self._always)
             targets = Y[:, self._varies].toarray().astype(np.int64)
-            self.estimator = self.estimator.fit(X, targets, **keywords) if targets.size else None
+            fitted = fit_foreign(self.estimator, X, targets, **keywords) if targets.size else None
+            self.estimator = fitted
         return self
 
     def _by_node(self, Y: sparse.csr_array) -> sparse.csr_array:
@@ -219,22 +221,13 @@ class LabelScorer:
         return self._all_columns(varying, count_rows(X))
 
     def _positive(self, X: Any) -> FloatArray:
-        return _positive(self.estimator, X, len(self._varies))
+        return outputs_of(self.estimator, X, len(self._varies))
 
     def _all_columns(self, varying: FloatArray | None, n_rows: int) -> FloatArray:
         table = np.repeat(self._always[None, :].astype(np.float64), n_rows, axis=0)
         if varying is not None:
             table[:, self._varies] = varying
         return table
-
-
-def _positive(estimator: Any, X: Any, n_outputs: int) -> FloatArray:
-    """Return probabilities of 1, (n_samples, n_outputs), from any form of `predict_proba`."""
-    proba = estimator.predict_proba(X)
-    if isinstance(proba, list):  # an array of shape (n_samples, 2) for each output
-        return np.column_stack([each[:, 1] for each in proba])
-    proba = np.asarray(proba, dtype=np.float64)
-    return proba[:, 1:] if n_outputs == 1 and proba.shape[1] == 2 else proba
 
 
 # ---------------------------------------------------------------------- labels that were read
@@ -316,9 +309,10 @@ class WrappedClassifier:
             names = hierarchy.path_strings[classes].astype(str)
             if not places and len(set(names.tolist())) < len(names):  # a name contains "/"
                 names = classes.astype(str)
-        self.estimator.fit(X, names[codes], **_weighted(self.estimator, weights))
+        given = _weighted(self.estimator, weights)
+        self.estimator = fit_foreign(self.estimator, X, names[codes], **given)
         node_of = dict(zip(names.tolist(), classes.tolist(), strict=True))
-        known = np.asarray(self.estimator.classes_).tolist()
+        known = classes_of(self.estimator, names).tolist()
         self.class_nodes = np.array([node_of[name] for name in known], dtype=np.int32)
 
     def adopt(self, hierarchy: Hierarchy, *, several: bool) -> WrappedClassifier:
@@ -416,16 +410,10 @@ def _own_class_proba(model: Any, X: Any) -> FloatArray:
 def _shares(estimator: Any, X: Any) -> FloatArray:
     """Return the probabilities of any classifier, or the softmax of its margins."""
     if hasattr(estimator, "predict_proba"):
-        return np.asarray(estimator.predict_proba(X), dtype=np.float64)
-    margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        return proba_of(estimator, X)
+    margins = margins_of(estimator, X)
     if margins.ndim == 1:  # of the second of two classes
         margins = np.column_stack([np.zeros(len(margins)), margins])
-    if margins.shape[1] != len(estimator.classes_):
-        raise PalmetteError(
-            f"{type(estimator).__name__}.decision_function gave {margins.shape[1]} columns for "
-            f"{len(estimator.classes_)} classes: expected one per class. Set "
-            "decision_function_shape='ovr'."
-        )
     return np.asarray(softmax(margins, axis=1))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import BinArray, FloatArray, IntArray
+from palmette.base._foreign import predicted_by
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 from palmette.trees._carts import Carts
 
@@ -250,7 +251,7 @@ class ClassModels:
         """Return the place of every row in every column, (n_samples, n_columns), masked."""
         places = np.empty((X.shape[0], len(self.models)), dtype=np.uint8)
         for k, model in enumerate(self.models):
-            places[:, k] = 1 + (model.predict(X) > 0)
+            places[:, k] = 1 + (predicted_by(model, X) > 0)
         if self.parents is not None:
             mask_by_parents(places, self.signs, self.parents)
         return places

@@ -379,6 +379,7 @@ class Logistic:
 NO_EDGE = 1e-6  # smaller edges are rounding errors
 
 _SMALL_MASS = 1e-15
+_IDLE = 8  # colourings in turn without an edge that end a fit
 _PRIOR_PAIRS = 3.0
 _TINY = np.finfo(np.float64).tiny
 
@@ -568,6 +569,7 @@ class ColouringWeights:
         self._code = np.empty(n_labels, dtype=np.int8)
         self._signed = np.empty((len(targets), 1))
         self.threads = Threads(1)
+        self._idle = 0  # rounds without an edge; the next colouring may have one
         self.edge = np.nan
         self.loss = 1.0
 
@@ -595,7 +597,7 @@ class ColouringWeights:
         """Set the votes of a hypothesis and update by it; None if it has no edge."""
         positive, negative = grown.sums(self._signed)
         self.edge = float(np.abs(positive - negative).sum())
-        if self.edge <= NO_EDGE:
+        if self.edge <= NO_EDGE and self._idle >= _IDLE:
             return None
         extra = 0.5 / self._n_rows  # as if every leaf contained one more average row
         values = 0.5 * self._rate * np.log((positive + extra) / (negative + extra))
@@ -606,6 +608,7 @@ class ColouringWeights:
 
     def _update(self, votes: Sums, code: NDArray[np.int8]) -> None:
         """Multiply d(i, l) by ``exp(vote (code(l) - code(y)) / 2)``."""
+        self._idle = 0 if np.abs(votes).max() > NO_EDGE else self._idle + 1
         own = code[self._targets]
         # code(l) - code(y) is 0 for labels of the row's colour, else twice the other colour
         up = np.exp(-own * votes)

@@ -16,6 +16,7 @@ from sklearn.dummy import DummyClassifier
 
 from palmette._arrays import take_rows
 from palmette.base._fitting import weight_keyword
+from palmette.base._foreign import fit_foreign, predicted_by
 from palmette.base._parameters import check_classifier
 from palmette.boosting._class_trees import StumpPerClass, TreePerClass, passes_parents
 from palmette.boosting._hypotheses import answer_signs, mask_by_parents
@@ -192,10 +193,11 @@ class EstimatorPerClass(AnswerPerClass):
         # scaled to the number of rows, which regularized estimators expect
         weights = np.abs(column[kept]).astype(np.float64)
         weights *= max(rows.weights[kept].sum(), len(kept)) / weights.sum()
-        return model.fit(take_rows(rows.X, kept), target, **{weight_keyword(model): weights})
+        cells = take_rows(rows.X, kept)
+        return fit_foreign(model, cells, target, **{weight_keyword(model): weights})
 
     def _predict_one(self, model: Any, rows: TrainingRows) -> NDArray[np.bool_]:
-        return np.asarray(model.predict(rows.X) > 0)
+        return np.asarray(predicted_by(model, rows.X) > 0)
 
 
 _BY_NAME = {

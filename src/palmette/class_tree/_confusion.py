@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from palmette._arrays import FloatArray, row_chunks
+from palmette.base._foreign import margins_of, proba_of
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.base._parameters import check_branching, check_classifier, is_count, is_number
 from palmette.class_tree._eigenvectors import leading_eigenvectors
@@ -288,8 +289,8 @@ def _soft_counts(
 def _shares(model: Any, X: Any) -> FloatArray:
     """Return the share of every class in the scores of every row."""
     if not hasattr(model, "decision_function"):
-        return np.asarray(model.predict_proba(X))
-    scores = model.decision_function(X)
+        return proba_of(model, X)
+    scores = margins_of(model, X)
     if scores.ndim == 1:
         scores = np.column_stack([-scores, scores])
     shares = np.exp(_SHARPNESS * (scores - scores.max(axis=1, keepdims=True)))

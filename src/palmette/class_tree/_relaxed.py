@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from palmette.base._foreign import margins_of
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.base._parameters import check_classifier, is_number
 from palmette.class_tree._confusion import held_out_confusion
@@ -225,7 +226,7 @@ class RelaxedTree(ClassTreeLearner):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # approximate sides are enough
             model.fit(here.X[used], side[used], **weights)
-        return np.asarray(model.decision_function(here.X)).ravel()
+        return margins_of(model, here.X)
 
 
 @dataclass

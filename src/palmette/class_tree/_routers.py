@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._class_moments import Matrix
+from palmette.base._foreign import fit_foreign, margins_of, predicted_by, proba_of
 from palmette.base._parameters import check_classifier
 from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._linear_routes import LinearRoutes
@@ -84,7 +85,7 @@ def _fit(problem: RoutingProblem, node: int, estimator: Any) -> Any:
     order = np.argsort(used, kind="stable")  # the order of the rows in X
     used, options = used[order], options[order]
     weights = {} if problem.weights is None else {"sample_weight": problem.weights[used]}
-    return estimator.fit(take_rows(problem.X, used), options, **weights)
+    return fit_foreign(estimator, take_rows(problem.X, used), options, **weights)
 
 
 class EstimatorRoutes(Routes):
@@ -114,7 +115,7 @@ class EstimatorRoutes(Routes):
         for begin, end in zip(first, np.append(first[1:], len(nodes)), strict=True):
             estimator = self.estimators.get(int(nodes[begin]))
             if estimator is not None:
-                found = _scores_of(estimator, take_rows(X, rows[begin:end]))
+                found = _scores_of(estimator, take_rows(X, rows[begin:end]), int(nodes[begin]))
                 scores[starts[begin] : starts[end]] = found.ravel()
         return scores
 
@@ -123,17 +124,21 @@ def _gives_margins(estimator: Any) -> bool:
     return not hasattr(estimator, "predict_proba") and hasattr(estimator, "decision_function")
 
 
-def _scores_of(estimator: Any, X: Any) -> FloatArray:
+def _scores_of(estimator: Any, X: Any, node: int) -> FloatArray:
     """Return scores of shape (n_rows, n_options)."""
+
+    def where() -> str:
+        return f" at node {node} of hierarchy_"
+
     if _gives_margins(estimator):
-        margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        margins = margins_of(estimator, X, where)
         if margins.ndim == 1:
             margins = np.column_stack([-margins, margins])
         return -(np.maximum(0.0, 1.0 - margins) ** 2)
     if hasattr(estimator, "predict_proba"):
-        shares = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        shares = proba_of(estimator, X, where)
     else:
-        shares = np.asarray(estimator.predict(X))[:, None] == np.asarray(estimator.classes_)
+        shares = predicted_by(estimator, X, where)[:, None] == np.asarray(estimator.classes_)
     with np.errstate(divide="ignore"):
         return np.log(shares)
 

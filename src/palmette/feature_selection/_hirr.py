@@ -410,7 +410,9 @@ def _check_lambda(
     if not len(maxima) or not empty.any():
         return
     advice = "Decrease lam, or set it relative to lambda_max with relative=True."
-    if empty.all():
+    if not maxima.any():
+        advice = "No feature tells the classes apart: remove constant columns."
+    elif empty.all():
         raise PalmetteError(
             f"lam={lams.max():.6g} makes all weights zero at all nodes: lambda_max is "
             f"{maxima.max():.6g}. {advice}"
@@ -450,7 +452,8 @@ def _of_all(
         if coupling is not None:
             gradient += coupling.gradient(own.rows, own.values)
         gradient = gradient[:, : n_options[t]]
-        scores = SHORTEST * 2.0 / hirr.lam[t] * row_norms(gradient)
+        lam = hirr.lam[t]  # 0 if all features are constant
+        scores = (SHORTEST * 2.0 / lam if lam > 0 else 0.0) * row_norms(gradient)
         nonzero = own.norms > SHORTEST
         norms = _norms(design, own, n_options[t])
         scores[own.rows[nonzero]] = norms[nonzero] + SHORTEST

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_cells
+from palmette.base._foreign import at_level, at_node
 from palmette.decisions._decode import Route, RouteByMarginals
 from palmette.decisions._rules import BestPath
 from palmette.labels._space import LabelSpace, Task, TaskTable
@@ -200,7 +201,8 @@ class _ParentRoute:
     def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
         node = int(self._space.nodes[parent])
         X = take_cells(self._X, rows, self._columns_of(node))
-        return option_scores(self._estimators[node], X, self._space.nodes[options]).shares()
+        where = at_node(self._space.hierarchy, node)
+        return option_scores(self._estimators[node], X, self._space.nodes[options], where).shares()
 
 
 class LocalPerLevelClassifier(BaseLocalClassifier):
@@ -287,7 +289,8 @@ class _LevelRoute:
         nodes = self._level(depth)
         if depth not in self._scores:
             X = take_cells(self._X, columns=self._columns_of(depth))
-            self._scores[depth] = option_scores(self._estimators[depth], X, nodes)
+            estimator = self._estimators[depth]
+            self._scores[depth] = option_scores(estimator, X, nodes, at_level(depth))
         columns = np.searchsorted(nodes, self._space.nodes[options])
         scores = self._scores[depth]
         return scores.among((slice(None), columns) if rows is None else np.ix_(rows, columns))

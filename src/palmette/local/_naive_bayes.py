@@ -22,6 +22,7 @@ from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import numbers, require
 
+_ROUNDING = 16 * np.finfo(np.float64).eps
 _VALUES_AT_ONCE = 2**23  # of the rows that are read at a time
 
 Statistics = tuple[ClassStatistics, ...]  # of words, and of numbers
@@ -389,9 +390,12 @@ def _normal_scores(
         return np.empty((2, 0, stats.n_classes)), np.zeros(stats.n_classes)
     total = all_rows.total()
     mean, spread = dense(total.mean)[0], dense(total.covariance)[0]
-    spread = np.where(spread > 0, spread, np.where(mean != 0, mean * mean, 1.0))
-    means = dense(stats.mean)
-    variances = dense(stats.covariance) + smoothing * spread
+    # the mean of equal values differs from them in its last bits, more so with more rows
+    rounding = _ROUNDING * np.sqrt(np.maximum(total.weight, 1.0)) * np.abs(mean)
+    varies = spread > rounding**2
+    spread = np.where(varies, spread, np.where(mean != 0, mean * mean, 1.0))
+    means = np.where(varies, dense(stats.mean), mean)
+    variances = np.where(varies, dense(stats.covariance), 0.0) + smoothing * spread
     constants = -0.5 * (means * means / variances + np.log(2 * np.pi * variances)).sum(axis=1)
     factors = np.stack([(means / variances).T, (-0.5 / variances).T])
     return np.ascontiguousarray(factors), constants

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells
 from palmette.base._fitting import weight_keyword
+from palmette.base._foreign import at_node
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -178,7 +179,8 @@ class _NodeRoute:
     def _scores_of(self, option: int, ends: bool, X: Any) -> Scores:
         node = int(self._space.nodes[option])
         estimator = (self._ends if ends else self._estimators)[node]
-        return option_scores(estimator, X, np.array([REST, node], dtype=np.int32))
+        where = at_node(self._space.hierarchy, node)
+        return option_scores(estimator, X, np.array([REST, node], dtype=np.int32), where)
 
 
 # ---------------------------------------------------------------------- several paths
@@ -294,7 +296,8 @@ def proba_of_columns(
         node = int(columns.nodes[j])
         estimator = estimators.get(node)
         if estimator is not None:
-            proba[:, j] = yes_proba(estimator, take_cells(X, columns=columns_for(node)))
+            where = at_node(columns.hierarchy, node)
+            proba[:, j] = yes_proba(estimator, take_cells(X, columns=columns_for(node)), where)
         if below_parents and len(parents):
             above = proba[:, parents]
             proba[:, j] *= above.min(axis=1) if dag_rule == "all" else above.max(axis=1)

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells
 from palmette.base._fitting import weight_keyword
+from palmette.base._foreign import Where, at_level, at_node, outputs_of
 from palmette.decisions._coherence import NodeColumns
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import Task
@@ -227,26 +228,18 @@ def _weight_name(estimator: Any) -> str:
 # ---------------------------------------------------------------------- probabilities
 
 
-def label_proba(estimator: Any, X: Any, n_labels: int) -> FloatArray:
+def label_proba(estimator: Any, X: Any, n_labels: int, where: Where) -> FloatArray:
     """Return the probabilities of the labels of a block: (n_samples, n_labels)."""
     if n_labels == 1:
-        return yes_proba(estimator, X)[:, None]
+        return yes_proba(estimator, X, where)[:, None]
     if isinstance(estimator, MultiOutputClassifier):
-        return np.column_stack([yes_proba(each, X) for each in estimator.estimators_])
-    if hasattr(estimator, "predict_proba"):
-        proba = estimator.predict_proba(X)
-        if isinstance(proba, list):  # an array of shape (n_samples, 2) for each label
-            return np.column_stack([each[:, 1] for each in proba]).astype(np.float64)
-        return np.array(proba, dtype=np.float64)
-    if hasattr(estimator, "decision_function"):
-        return np.asarray(expit(estimator.decision_function(X)), dtype=np.float64)
-    predicted = estimator.predict(X)
-    return np.asarray(predicted.toarray() if sparse.issparse(predicted) else predicted, np.float64)
+        return np.column_stack([yes_proba(each, X, where) for each in estimator.estimators_])
+    return outputs_of(estimator, X, n_labels, where)
 
 
-def yes_proba(estimator: Any, X: Any) -> FloatArray:
+def yes_proba(estimator: Any, X: Any, where: Where) -> FloatArray:
     """Return the probability of 1 of an estimator of zeros and ones: (n_samples,)."""
-    scores = option_scores(estimator, X, _YES_OR_NO)
+    scores = option_scores(estimator, X, _YES_OR_NO, where)
     if scores.are_margins:
         return np.asarray(expit(scores.values[:, 1] - scores.values[:, 0]))
     return scores.values[:, 1]
@@ -257,9 +250,9 @@ def block_proba(model: BaseLocalClassifier, X: Any, key: int) -> tuple[IntArray,
     if key not in model.estimators_:
         return None
     nodes = model.label_nodes_[key]
-    proba = label_proba(
-        model.estimators_[key], take_cells(X, columns=model._columns_of(key)), len(nodes)
-    )
+    cells = take_cells(X, columns=model._columns_of(key))
+    where = at_node(model.hierarchy_, key) if model._tasks_are_nodes else at_level(key)
+    proba = label_proba(model.estimators_[key], cells, len(nodes), where)
     return model._answers.columns.place(nodes), proba
 
 

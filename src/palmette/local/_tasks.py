@@ -16,6 +16,14 @@ from sklearn.linear_model import LogisticRegression
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells
 from palmette.base._fitting import run_jobs, weight_keyword
+from palmette.base._foreign import (
+    Where,
+    classes_of,
+    fit_foreign,
+    margins_of,
+    predicted_by,
+    proba_of,
+)
 from palmette.decisions._decode import normalize_rows
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -287,7 +295,7 @@ def _cells_of(
 
 
 def _fit_one(estimator: Any, X: Any, target: IntArray, weights: dict[str, FloatArray]) -> Any:
-    return estimator.fit(X, target, **weights)
+    return fit_foreign(estimator, X, target, **weights)
 
 
 # ---------------------------------------------------------------------- scores of options
@@ -324,7 +332,7 @@ def gives_proba(estimator: Any) -> bool:
     return hasattr(estimator, "predict_proba")
 
 
-def option_scores(estimator: Any, X: Any, options: IntArray) -> Scores:
+def option_scores(estimator: Any, X: Any, options: IntArray, where: Where = lambda: "") -> Scores:
     """Return scores of every option: probabilities, else margins, else predictions as 0 and 1.
 
     Parameters
@@ -333,35 +341,27 @@ def option_scores(estimator: Any, X: Any, options: IntArray) -> Scores:
     X : rows
     options : int array of shape (n_options,)
         Node numbers, ascending. Those that are not classes of the estimator have probability 0.
+    where : callable, optional
+        Writes where the estimator stands, for errors.
     """
     if not hasattr(estimator, "classes_"):  # no row of this task has come to `partial_fit`
         return Scores(np.full((count_rows(X), len(options)), 1 / len(options)), False)
-    known = np.asarray(estimator.classes_)
+    known = classes_of(estimator, options, where)
     are_margins = False
     if gives_proba(estimator):
-        values = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        values = proba_of(estimator, X, where)
     elif hasattr(estimator, "decision_function"):
-        values = _margins(estimator, X, len(known))
+        values = margins_of(estimator, X, where)
+        if values.ndim == 1:  # of the second of two classes
+            values = np.column_stack([np.zeros(len(values)), values])
         are_margins = True
     else:
-        values = (np.asarray(estimator.predict(X))[:, None] == known).astype(np.float64)
+        values = (predicted_by(estimator, X, where)[:, None] == known).astype(np.float64)
     if np.array_equal(known, options):
         return Scores(values, are_margins)
     aligned = np.full((len(values), len(options)), -np.inf if are_margins else 0.0)
     aligned[:, np.searchsorted(options, known)] = values
     return Scores(aligned, are_margins)
-
-
-def _margins(estimator: Any, X: Any, n_known: int) -> FloatArray:
-    margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
-    if margins.ndim == 1:  # of the second of two classes
-        return np.column_stack([np.zeros(len(margins)), margins])
-    if margins.shape[1] != n_known:
-        raise PalmetteError(
-            f"{type(estimator).__name__}.decision_function gave {margins.shape[1]} columns for "
-            f"{n_known} classes: expected one per class. Set decision_function_shape='ovr'."
-        )
-    return margins
 
 
 def _softmax(margins: FloatArray) -> FloatArray:

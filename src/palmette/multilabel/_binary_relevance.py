@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._fitting import run_jobs
+from palmette.base._foreign import margins_of
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._parameters import check_classifier
 from palmette.base._presets import Preset, preset, presets
@@ -299,7 +300,7 @@ def _positive_score(model: Any, X: Any) -> FloatArray:
         return forest_proba(model, X)[:, 0]
     if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
         return positive_proba(model, X)
-    margins = np.asarray(model.decision_function(X), dtype=np.float64)
+    margins = margins_of(model, X)
     shares: FloatArray = 0.5 + 0.5 * margins / (1 + np.abs(margins))
     return shares
 

@@ -228,7 +228,7 @@ def _newton(
         gram[-1, -1] = double.sum()
         gram[np.diag_indices(n_features + 1)] += 1.0
         right = double * signs[short]
-        aim = np.linalg.solve(gram, np.append(rows.T @ right, right.sum()))
+        aim = _solve(gram, np.append(rows.T @ right, right.sum()))
         toward = X @ aim[:-1] + aim[-1]
         step = 1.0
         for _ in range(_HALVINGS):
@@ -241,3 +241,11 @@ def _newton(
             break
         w, margins, value = w + step * (aim - w), margins + step * (toward - margins), reached
     return w, steps + 1
+
+
+def _solve(gram: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve for the weights; if values are so large that the penalty is lost, for the shortest."""
+    try:
+        return np.asarray(np.linalg.solve(gram, right))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(gram, right)[0])

@@ -23,6 +23,7 @@ from palmette._arrays import (
     take_rows,
 )
 from palmette.base._fitting import run_jobs, weight_keyword
+from palmette.base._foreign import classes_of, fit_foreign, margins_of, predicted_by, proba_of
 from palmette.base._parameters import check_classifier
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
@@ -118,7 +119,7 @@ def fit_member(member: Any, X: Any, target: NDArray[Any], weights: FloatArray | 
     if isinstance(X, SortedRows):
         return member._fit_sorted(X, target, weights)
     keywords = {} if weights is None else {weight_keyword(member): weights}
-    return member.fit(X, target, **keywords)
+    return fit_foreign(member, X, target, **keywords)
 
 
 def class_proba(model: Any, X: Any, n_classes: int) -> FloatArray:
@@ -134,9 +135,9 @@ def class_proba(model: Any, X: Any, n_classes: int) -> FloatArray:
         known = model.tree_.predict_proba(X, check_input=False)
         shares[:, np.asarray(model.classes_, dtype=np.intp)] = known
     elif hasattr(model, "predict_proba"):
-        shares[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(X)
+        shares[:, classes_of(model, np.arange(n_classes)).astype(np.intp)] = proba_of(model, X)
     else:
-        shares[np.arange(X.shape[0]), np.asarray(model.predict(X), dtype=np.intp)] = 1.0
+        shares[np.arange(X.shape[0]), predicted_by(model, X).astype(np.intp)] = 1.0
     return shares
 
 
@@ -147,8 +148,7 @@ def positive_proba(model: Any, X: Any) -> FloatArray:
     """
     if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
         return class_proba(model, X, 2)[:, 1]
-    margins: FloatArray = expit(model.decision_function(X))
-    return margins
+    return np.asarray(expit(margins_of(model, X)))
 
 
 def ties_to_positive(votes: FloatArray) -> FloatArray:
