@@ -106,7 +106,7 @@ def files_entered(call: Any) -> set[str]:
     ("estimator", "most"),
     [
         (palmette.LocalPerParentClassifier(), 16),
-        (palmette.HierarchicalBoostingClassifier(n_estimators=2, n_bags=1, random_state=0), 25),
+        (palmette.HierarchicalBoostingClassifier(n_estimators=2, n_bags=1, random_state=0), 26),
     ],
     ids=["local", "boosting"],
 )

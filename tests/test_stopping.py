@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -71,6 +72,48 @@ def test_an_interrupt_arrives_while_waiting():
         signal.signal(signal.SIGALRM, old)
     assert time.monotonic() - start < 2.0
     assert ends_soon(before)
+
+
+FITS_UNTIL_INTERRUPTED = """
+import warnings
+import numpy as np
+from palmette import AdaBoostBHCClassifier
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+codes = np.repeat(np.arange(6), 20)
+X = rng.normal(size=(120, 8)) + codes[:, None]
+model = AdaBoostBHCClassifier(n_estimators=20, random_state=0).fit(X, codes)
+proba = model.predict_proba(X)
+while True:
+    try:
+        print("ready", flush=True)
+        while True:
+            model.fit(X, codes)
+            model.predict_proba(X)
+    except BaseException as error:
+        again = model.fit(X, codes).predict_proba(X)
+        print(type(error).__name__, np.array_equal(again, proba), flush=True)
+"""
+
+
+def test_ctrl_c_in_fits_and_predictions_is_a_keyboard_interrupt(tmp_path):
+    # those who start the tests may ignore the signal, which children inherit
+    words = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = tmp_path / "fits.py"
+    program.write_text(words + FITS_UNTIL_INTERRUPTED)
+    rng = np.random.default_rng(0)
+    found = []
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as child:
+        try:
+            for wait in rng.uniform(0.005, 0.1, 15):
+                assert child.stdout.readline() == "ready\n"
+                time.sleep(wait)
+                child.send_signal(signal.SIGINT)
+                found.append(child.stdout.readline())
+        finally:
+            child.kill()
+    assert found == ["KeyboardInterrupt True\n"] * 15
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])

@@ -76,6 +76,7 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
         compiled = _njit(nogil=True, pipeline_class=_KernelCompiler, **options)(python_function)
         if compiled is not python_function:  # as it is where NUMBA_DISABLE_JIT is set
             compiled._cache = KernelCache(python_function, options)
+            compiled.__class__ = _Kernel
         return compiled
 
     return decorate if function is None else decorate(function)
@@ -113,6 +114,27 @@ def inner(function: Any = None, /, **options: Any) -> Any:
         return compiled
 
     return decorate if function is None else decorate(function)
+
+
+_call: Any = _numba_parts.Dispatcher.__call__
+
+
+class _Kernel(_numba_parts.Dispatcher):  # type: ignore[misc]
+    """A compiled function that is called by Python, and that signals may interrupt."""
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Call the machine code; an exception of the handler of a signal is raised as it is."""
+        try:
+            return _call(self, *arguments, **keywords)
+        except SystemError as error:
+            # Python code of numba runs while arrays are returned, hence handlers of signals; numba
+            # does not look whether they raise, and returns a result all the same
+            cause: BaseException = error
+            while isinstance(cause, SystemError) and cause.__cause__ is not None:
+                cause = cause.__cause__
+            if cause is error:
+                raise
+            raise cause from None
 
 
 class _Inner(_numba_parts.Dispatcher):  # type: ignore[misc]
