@@ -105,7 +105,7 @@ def files_entered(call: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("estimator", "most"),
     [
-        (palmette.LocalPerParentClassifier(), 16),
+        (palmette.LocalPerParentClassifier(), 17),
         (palmette.HierarchicalBoostingClassifier(n_estimators=2, n_bags=1, random_state=0), 26),
     ],
     ids=["local", "boosting"],

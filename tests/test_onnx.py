@@ -139,3 +139,18 @@ def test_matrices_that_do_not_fit_a_file_are_refused(monkeypatch):
     monkeypatch.setattr("palmette.onnx._MAX_WEIGHTS", 10)
     with pytest.raises(PalmetteError, match=r"5 features and .* linear classifiers: expected"):
         to_onnx(pm.MFTreeClassifier().fit(X, CODES))
+
+
+@pytest.mark.parametrize("name", ["tree", "forest"])
+def test_columns_in_other_units_are_mapped_in_the_graph(name):
+    rows = X * np.float32(2.0**-40) + np.float32([0, 0, 2.0**-27, 0, 0])
+    model = pm.LocalPerParentClassifier(LOCAL[name]).fit(rows, Y)
+    assert hasattr(model, "column_units_")
+    same(model, rows)
+
+
+def test_columns_that_single_precision_cannot_hold_are_refused():
+    times = np.float64(X) + np.array([0, 1.7e9, 0, 0, 0])
+    model = pm.LocalPerParentClassifier(LOCAL["tree"]).fit(times, Y)
+    with pytest.raises(PalmetteError, match=r"float32.*columns \[1\]"):
+        to_onnx(model)

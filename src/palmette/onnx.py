@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from palmette.base._column_units import ColumnUnits
 from palmette.class_tree import ClassTreeClassifier
 from palmette.class_tree._linear_routes import LinearRoutes
 from palmette.class_tree._routers import EstimatorRoutes
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._names import shown
 from palmette.local import FlatClassifier, LocalPerParentClassifier
 
 __all__ = ["to_onnx"]
@@ -29,6 +31,8 @@ _EXPECTED = (
     "or a LinearRouter) or a scikit-learn classifier with probabilities; over a tree, with one "
     "label per row"
 )
+_FAR = 2.0**16  # spreads from zero: float32 has 24 digits
+_MOST_EXPONENT = 100  # of units: float32 has 127
 _MAX_WEIGHTS = 2**27  # 1 GiB; an ONNX file has at most 2 GiB
 
 
@@ -89,6 +93,9 @@ def to_onnx(model: Any, *, node_proba: bool = False, target_opset: int | None = 
         raise PalmetteError(f"{error}: pip install 'palmette[onnx]'.") from error
     _check_model(model)
     graph = _Graph(int(model.n_features_in_), target_opset)
+    units = getattr(model, "column_units_", None)
+    if units is not None:
+        graph.rows = _in_units(graph, units)
     if isinstance(getattr(model, "routes_", None), LinearRoutes):
         proba = _linear_proba(graph, model)
     else:
@@ -197,6 +204,24 @@ def _product_proba(graph: _Graph, nodes: list[_Node], order: NDArray[Any]) -> st
         start += len(node.estimator.classes_)
     columns = np.array(index).reshape(len(nodes), len(order)).T[order]
     return graph.along_paths("Mul", shares, [list(each[each > 0]) for each in columns])
+
+
+def _in_units(graph: _Graph, units: ColumnUnits) -> str:
+    """Return the name of the rows in the units that trees have seen them in."""
+    from onnx import TensorProto
+
+    away = np.abs(units.centres) * np.ldexp(1.0, units.exponents)
+    lost = np.flatnonzero((away > _FAR) | (np.abs(units.exponents) > _MOST_EXPONENT))
+    if len(lost):
+        raise PalmetteError(
+            f"cannot convert: rows of an ONNX graph are float32, which does not tell the values of "
+            f"columns {shown(lost.tolist())} apart. Subtract a middle value from them, divide by "
+            "their spread, and fit the model to the result."
+        )
+    rows = graph.add("Cast", ["X"], to=TensorProto.DOUBLE)
+    rows = graph.add("Sub", [rows, graph.array(units.centres)])
+    rows = graph.add("Mul", [rows, graph.array(np.ldexp(1.0, units.exponents))])
+    return graph.add("Cast", [rows], to=TensorProto.FLOAT)
 
 
 # ---------------------------------------------------------------------- linear class trees
@@ -316,6 +341,7 @@ class _Graph:
         self._constants: list[Any] = []
         self._versions: dict[str, int] = {}
         self._n_names = 0
+        self.rows = "X"
 
     def add(self, operator: str, inputs: list[str], output: str = "", **attributes: Any) -> str:
         """Add an operator; return the name of its output."""
@@ -349,7 +375,7 @@ class _Graph:
         from skl2onnx import to_onnx as convert
         from skl2onnx.common.data_types import FloatTensorType
 
-        rows = "X"
+        rows = self.rows
         if node.columns is not None:
             rows = self.add(
                 "Gather", [rows, self.array(np.asarray(node.columns, np.int64))], axis=1

@@ -27,6 +27,7 @@ from palmette._arrays import (
     row_chunks,
     take_rows,
 )
+from palmette.base._column_units import ColumnUnits
 from palmette.base._fitting import (
     check_jobs,
     closed_targets,
@@ -93,6 +94,11 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     several_paths_ : bool
         Whether nodes are decided separately, since y has several paths per row, or a DAG. Of
         classifiers that support several paths.
+    column_units_ : ColumnUnits
+        Where a column is too far from zero for its spread, too fine or too coarse for the trees
+        inside, which read single precision: ``centres`` that were subtracted from the columns, and
+        ``exponents`` of the powers of two that they were multiplied by. Trees inside have seen
+        columns in these units. Absent otherwise.
     """
 
     client: Any = None  # of a cluster, in models of files that do not know the parameter
@@ -150,6 +156,10 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Return whether values of X are only compared, so that no square can overflow."""
         return False
 
+    def _compares_columns(self) -> bool:
+        """Return whether X is read in single precision, by trees, which only compare values."""
+        return False
+
     def _hierarchy_setting(self) -> Any:
         """Return the hierarchy parameter: a Hierarchy, a learner of one, or None."""
         return self.hierarchy
@@ -163,6 +173,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Check X; tables and texts are not converted, so that pipelines can use their columns."""
         if reset:
             check_jobs(self)
+            self.__dict__.pop("column_units_", None)  # of an earlier fit
         X = in_memory(X, tell=True)
         if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -180,9 +191,22 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         )
 
     def _read_rows(self, X: Any) -> Any:
-        """Check X for a fitted model."""
+        """Check X for a fitted model, and return it in the units that the model was fitted in."""
         check_is_fitted(self)
-        return self._read_features(X, reset=False)
+        rows = self._read_features(X, reset=False)
+        units: ColumnUnits | None = getattr(self, "column_units_", None)
+        return rows if units is None else units.apply(rows)
+
+    def _in_units(self, X: Any) -> Any:
+        """Return the rows of a fit in units that single precision can hold, if it is used.
+
+        Sets ``column_units_`` where some column needs another unit.
+        """
+        units = ColumnUnits.of(X) if self._compares_columns() else None
+        if units is None:
+            return X
+        self.column_units_ = units
+        return units.apply(X)
 
     def _learn_target(
         self,

@@ -403,7 +403,7 @@ def _own_class_proba(model: Any, X: Any) -> FloatArray:
     """Return probabilities of ``classes_`` of a Palmette classifier with one path per row."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))
-    shares = model._class_proba_of(model._read_features(X, reset=False))
+    shares = model._class_proba_of(model._read_rows(X))
     return np.asarray(shares[:, model._answers.class_order])
 
 

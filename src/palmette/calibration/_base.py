@@ -16,6 +16,7 @@ from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._adapters import final_step
 from palmette.base._answers import lists_as_matrix
 from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._column_units import compares_columns
 from palmette.base._fitting import check_target, used_rows, weight_keyword
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._parameters import is_count, is_number
@@ -159,6 +160,9 @@ class WrappingClassifier(HierarchicalClassifier):
     def _base(self) -> Any:
         """Return the wrapped estimator; a flat logistic regression by default."""
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+
+    def _compares_columns(self) -> bool:
+        return self.estimator is None or compares_columns(self.estimator)
 
     def _unfitted(self, count: int, *, learns_tree: bool = False) -> list[WrappedClassifier]:
         """Return clones of the estimator, with different seeds where there is a `random_state`."""

@@ -196,6 +196,8 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         ready = self._ready_estimator(X, y, weights, folds)
         labels = self._read_labelled(X, y, weights, along=fitted_hierarchy(ready))
         X, weights = used_part(X, weights)
+        if ready is None:
+            X = self._in_units(X)
         self._models: list[WrappedClassifier] = []
         self._scores: dict[str, CalibrationScores] = {}
         self._missed: MissedShares | None = None
@@ -405,7 +407,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         """
         coverage = self._coverage(coverage)
         conformal = self._conformal().require_paths("predict_node")
-        X = self._read_features(X, reset=False)
+        X = self._read_rows(X)
         parts = self._parts(X, conformal.numbers_per_row)
         return np.concatenate([conformal.nodes(part, coverage) for part in parts])
 
@@ -442,7 +444,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
             the set, without the root.
         """
         coverage = self._coverage(coverage)
-        X, conformal = self._read_features(X, reset=False), self._conformal()
+        X, conformal = self._read_rows(X), self._conformal()
         parts = self._parts(X, conformal.numbers_per_row)
         return sparse.vstack([conformal.sets(part, coverage) for part in parts], "csr")
 
@@ -473,7 +475,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         """
         coverage = self._coverage(coverage)
         conformal = self._conformal().require_paths("predict_cover")
-        X = self._read_features(X, reset=False)
+        X = self._read_rows(X)
         parts = self._parts(X, conformal.numbers_per_row)
         return sparse.vstack([conformal.covers(part, coverage) for part in parts], "csr")
 

@@ -222,6 +222,9 @@ class BinaryRelevance(MultilabelClassifier):
             seed_each(models, self.random_state)
         return models
 
+    def _compares_columns(self) -> bool:
+        return self.balance != "adasyn" and super()._compares_columns()  # which needs distances
+
     def _keeps_rows(self) -> bool:
         return self.balance in ("none", "cost")
 

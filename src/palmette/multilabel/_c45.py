@@ -17,7 +17,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from palmette._arrays import FloatArray, canonical_rows, check_single_precision, read_rows
+from palmette._arrays import (
+    FloatArray,
+    canonical_rows,
+    check_single_precision,
+    read_rows,
+    short_indices,
+)
+from palmette.base._column_units import ColumnUnits
 from palmette.base._fitting import check_weights
 from palmette.base._parameters import check_not_negative
 from palmette.base._presets import Preset, preset, presets
@@ -89,6 +96,8 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : array of shape (n_classes,)
     tree_ : DecisionTreeClassifier
+    column_units_ : ColumnUnits or None
+        Units in which the tree has seen the columns, where single precision cannot hold theirs.
 
     References
     ----------
@@ -106,6 +115,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 1])
     """
 
+    _compares_columns: ClassVar[bool] = True
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "j48": Preset(
@@ -165,10 +175,13 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_not_negative(self, "min_weight", "smoothing")
         if self.criterion not in _CRITERIA:
             raise PalmetteError(f"criterion={self.criterion!r}: expected one of {_CRITERIA}.")
-        kinds = {"dtype": np.float32, "accept_sparse": "csc", "accept_large_sparse": False}
+        kinds = {"accept_sparse": "csr", "accept_large_sparse": False}
         X, y = validate_data(self, canonical_rows(X), y, **kinds)
         check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
+        self.column_units_ = ColumnUnits.of(X)
+        if self.column_units_ is not None:
+            X = self.column_units_.apply(X)
         return self._fit_sorted(SortedRows.of(X), y, weights)
 
     def _fit_sorted(self, rows: SortedRows, y: Any, weights: FloatArray | None) -> C45Tree:
@@ -209,7 +222,9 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         # scikit-learn's trees require 32-bit indices of sparse rows
-        X = read_rows(X, self, reset=False, dtype=np.float32, accept_large_sparse=False)
+        X = read_rows(X, self, reset=False, dtype="numeric", accept_large_sparse=False)
+        units: ColumnUnits | None = getattr(self, "column_units_", None)
+        X = rows_of_trees(X if units is None else units.apply(X))
         shares: FloatArray = self.tree_.predict_proba(X, check_input=False)
         return shares
 
@@ -222,6 +237,14 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def rows_of_trees(X: Any) -> Any:
+    """Return rows as scikit-learn's trees get them: float32, in C order or CSR."""
+    check_single_precision(X)
+    if sparse.issparse(X):
+        return short_indices(sparse.csr_array(X, dtype=np.float32))
+    return np.ascontiguousarray(X, dtype=np.float32)
 
 
 MULAN = "Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas (2011), MULAN: a Java library"

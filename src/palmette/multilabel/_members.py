@@ -25,7 +25,7 @@ from palmette._arrays import (
 from palmette.base._fitting import run_jobs, weight_keyword
 from palmette.base._foreign import classes_of, fit_foreign, margins_of, predicted_by, proba_of
 from palmette.base._parameters import check_classifier
-from palmette.multilabel._c45 import C45Tree, SortedRows
+from palmette.multilabel._c45 import C45Tree, SortedRows, rows_of_trees
 from palmette.trees._random import STRIDE, mix_array
 
 Hashes = NDArray[np.uint64]
@@ -90,10 +90,7 @@ def rows_to_predict(X: Any, estimator: Any) -> Any:
     """Convert X once to the type that the estimator would convert it to in every prediction."""
     if not _is_tree(estimator):
         return short_indices(X) if sparse.issparse(X) else X
-    check_single_precision(X)
-    if sparse.issparse(X):
-        return short_indices(sparse.csr_array(X, dtype=np.float32))
-    return np.ascontiguousarray(X, dtype=np.float32)
+    return rows_of_trees(X)
 
 
 # ---------------------------------------------------------------------- one member

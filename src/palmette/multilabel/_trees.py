@@ -140,6 +140,9 @@ class TreesMultilabel(MultilabelClassifier):
 
     # ------------------------------------------------------------------ fitting
 
+    def _compares_columns(self) -> bool:
+        return True
+
     def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
         self.__dict__.pop("oob_decision_function_", None)  # of an earlier fit
         counts = np.asarray(Y.sum(axis=0)).ravel()

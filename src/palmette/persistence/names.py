@@ -26,6 +26,7 @@ __all__ = [
 # by name, the location of a class: the package that makes it public, or else its module
 STORED: dict[str, str] = {
     "base.ClassStatistics": "palmette:ClassStatistics",
+    "base.ColumnUnits": "palmette.base._column_units:ColumnUnits",
     "base.GrownTree": "palmette.base._grow:GrownTree",
     "base.LabelScorer": "palmette.base._wrapping:LabelScorer",
     "base.NodeSets": "palmette.base._answers:NodeSets",
