@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -56,6 +57,25 @@ CountArray: TypeAlias = NDArray[np.float64]
 BinArray: TypeAlias = NDArray[np.uint8]
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
+
+# floats and dates that differ from themselves are missing: NaN and NaT
+_MAY_BE_NAN = (float, complex, Decimal, np.inexact, np.datetime64, np.timedelta64)
+_MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}  # names of types of pandas and numpy
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is missing: None, NaN, NaT, NA or masked. Any object may be asked.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), np.datetime64("NaT"), "", [None])]
+    [True, True, True, False, False]
+    """
+    if value is None or isinstance(value, str):
+        return value is None
+    if isinstance(value, _MAY_BE_NAN):
+        return bool(value != value)
+    return type(value).__name__ in _MISSING_TYPES
 
 
 def seed_each(estimators: Sequence[Any], random_state: Any) -> None:

@@ -12,6 +12,7 @@ from typing import IO, Any
 CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: no character, and never in a file
 _FORMULA = re.compile("\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?%?")
 _INSIDE = ("palmette.", "sklearn.", "joblib.")
@@ -34,6 +35,19 @@ def visible(text: str) -> str:
     a\u001b[2Jb
     """
     return CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def whole(text: str) -> str:
+    r"""Replace halves of surrogate pairs, which no file takes, by their escapes.
+
+    Examples
+    --------
+    >>> print(whole("a\ud800b"))
+    a\ud800b
+    """
+    if text.isascii():
+        return text
+    return HALF.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def excel_safe(cell: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import IntArray
+from palmette._arrays import IntArray, is_missing
 from palmette.base._answers import NodeSets
 from palmette.decisions._coherence import FloatArray, NodeColumns
 from palmette.decisions._decode import normalize_rows
@@ -119,7 +119,7 @@ def _table_of(y: Any) -> tuple[NDArray[Any], Container]:
         (row, j)
         for j, column in enumerate(table.T)
         for row, value in enumerate(column.tolist())
-        if value is None or value != value
+        if is_missing(value)
     ]
     if missing:
         row, column = missing[0]

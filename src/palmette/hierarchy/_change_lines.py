@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from palmette._arrays import is_missing
 from palmette._files import decode_text, read_bytes
 from palmette.exceptions import HierarchyError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -133,7 +134,7 @@ def _check_header(names: list[str], title: str) -> None:
 def _cell(value: Any) -> Any:
     if isinstance(value, tuple):
         return value
-    if value is None or value != value:  # NaN
+    if is_missing(value):
         return ""
     return str(value).strip()
 

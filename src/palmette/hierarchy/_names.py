@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import IntArray
+from palmette._arrays import IntArray, is_missing
 from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._separators import SEPARATORS, split_path
 
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-# floats and dates that differ from themselves are missing: NaN and NaT
-_MAY_BE_NAN = (float, complex, np.inexact, np.datetime64, np.timedelta64)
-_MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}  # names of types of pandas and numpy
 _SHOWN = 160  # maximum length of a value in an error message
 
 
@@ -32,13 +29,7 @@ def is_padding(value: Any) -> bool:
     >>> [is_padding(value) for value in (None, float("nan"), "", 0, "nan")]
     [True, True, True, False, False]
     """
-    if isinstance(value, str):
-        return value == ""
-    if value is None:
-        return True
-    if isinstance(value, _MAY_BE_NAN):
-        return bool(value != value)
-    return type(value).__name__ in _MISSING_TYPES
+    return value == "" if isinstance(value, str) else is_missing(value)
 
 
 def is_hashable(value: Any) -> bool:

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_consistent_length
 
-from palmette._arrays import FloatArray, read_rows
+from palmette._arrays import FloatArray, is_missing, read_rows
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
 _BLOCK = 2**21  # numbers of a block of dense columns
-_MISSING = ("NAType", "NaTType")  # of pandas
 
 
 def read_problem(X: Any, y: Any) -> tuple[Any, NDArray[np.intp], int]:
@@ -45,7 +44,7 @@ def _one_class_per_row(y: Any) -> NDArray[Any]:
             "measure one node or label at a time, or use node_complexity."
         )
     for row, value in enumerate(values):
-        if value is None or type(value).__name__ in _MISSING or value != value:
+        if is_missing(value):
             raise LabelError(
                 f"y has no class in row {row}, counted from 0: it is {value!r}. Every row needs a "
                 "class; leave out the rows without one."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from palmette._arrays import FloatArray, read_rows
+from palmette._arrays import FloatArray, is_missing, read_rows
 from palmette.exceptions import PalmetteError
 
 Category: TypeAlias = str | int | float | bool
@@ -203,6 +203,6 @@ def _plain(value: Any) -> Category | None:
         value = value.item()
     if isinstance(value, str | int):
         return value
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+    if is_missing(value):
         return None
     return value if isinstance(value, float) else str(value)

@@ -109,7 +109,8 @@ def unreliable_labels(answers: Answers, precision: float) -> IntArray:
     order = np.lexsort((-scores, answers.label[units]))
     labels, starts = np.unique(answers.label[units][order], return_index=True)
     found = []
-    for label, group in zip(labels, np.split(right[order], starts[1:]), strict=True):
+    groups = np.split(right[order], starts[1:]) if len(labels) else []
+    for label, group in zip(labels, groups, strict=True):
         best = group[: (len(group) + 1) // 2]
         upper = wilson_interval(int(np.count_nonzero(best)), len(best))[1]
         if len(best) >= _LEAST_UNITS and upper < precision:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import FloatArray, row_chunks, take_rows
+from palmette._arrays import FloatArray, is_missing, row_chunks, take_rows
 from palmette.exceptions import PalmetteError
 from palmette.table._folds import make_folds
 from palmette.table._model import TableModel
@@ -190,8 +190,7 @@ def equal_rows(frame: Any, columns: list[str]) -> IntArray:
 
 
 def _plain(cell: Any) -> str:
-    missing = cell is None or (isinstance(cell, float) and cell != cell)
-    return "" if missing else " ".join(str(cell).split())
+    return "" if is_missing(cell) else " ".join(str(cell).split())
 
 
 def _fold_of_rows(

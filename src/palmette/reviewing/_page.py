@@ -10,6 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from palmette._arrays import is_missing
 from palmette._text import visible
 from palmette.exceptions import PalmetteError
 from palmette.reporting._html import PAGE_HEAD
@@ -249,11 +250,11 @@ def _apart(given: str, proposed: str) -> str:
 
 
 def _share(p: Any) -> str:
-    return "" if p is None or p != p else f" <span class='muted'>{_text(percent(p))}</span>"
+    return "" if is_missing(p) else f" <span class='muted'>{_text(percent(p))}</span>"
 
 
 def _shown(cell: Any) -> str:
-    if cell is None or cell != cell:
+    if is_missing(cell):
         return ""
     text = " ".join(str(cell).split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -18,6 +18,7 @@ from palmette.reviewing._doubts import PathDoubts, SetDoubts
 from palmette.table import TableModel
 from palmette.table._reading import CHUNK_ROWS, as_part
 from palmette.table._sources import TableSource
+from palmette.table._writing import OURS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -353,9 +354,12 @@ class _Listing:
         found = found.rename(columns={"place": title})
         found["distance"] = found["distance"].astype("Int64")
         cells = table[list(self._model.schema_.names())].iloc[rows].reset_index(drop=True)
-        taken = set(found.columns)
+        ours = list(found.columns)
+        taken = set(ours)
         cells = cells.rename(columns={name: f"{name}_" for name in cells.columns if name in taken})
-        return pd.concat([found, cells], axis=1)
+        found = pd.concat([found, cells], axis=1)
+        found.attrs[OURS] = ours
+        return found
 
 
 def _first_of_equals(rows: Any, groups: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._text import HALF
 from palmette.exceptions import ReadError
 from palmette.table._sources import TableSource
 
@@ -34,6 +35,7 @@ _BYTE_ORDER_MARKS = (
 )
 _NAMED = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
 _UNDECODED = re.compile("[\udc80-\udcff]")
+_ESCAPED = re.compile(r"\\u[dD][89abcdefABCDEF]")  # in JSON
 _SKIP = "skip such rows with --skip-bad-rows"
 
 
@@ -306,14 +308,14 @@ class _RowReader:
         )  # fmt: skip
 
 
-def refuse(source: TableSource, line: int, reason: str, advice: str, text: str) -> None:
+def refuse(source: TableSource, line: int | None, reason: str, advice: str, text: str) -> None:
     """Skip a row, if bad rows are skipped; else raise an error.
 
     Parameters
     ----------
     source : TableSource
-    line : int
-        Line on which the row begins.
+    line : int or None
+        Line on which the row begins, if the file has lines.
     reason : str
         What is wrong.
     advice : str
@@ -412,7 +414,7 @@ def _by_line(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, An
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            reason = f"this is not a JSON object ({getattr(error, 'msg', 'too deep')})"
+            reason = f"this is not a JSON object ({_why(error)})"
             if source.bad is None:
                 raise ReadError(
                     f"{reason}. Correct the line, or {_SKIP}",
@@ -426,22 +428,45 @@ def _by_line(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, An
         if not isinstance(record, dict):
             refuse(source, number, _no_object(record), "Correct the line", line)
             continue
+        if _ESCAPED.search(line) and (half := _half_in(record)):
+            refuse(source, number, half, "Correct the line", line)
+            continue
         yield number, record
 
 
 def _listed(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, Any]]]:
+    content = text.read()
     try:
-        records = json.load(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+        records = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise ReadError(
-            f"this is not a JSON list ({getattr(error, 'msg', 'too deep')})",
+            f"this is not a JSON list ({_why(error)})",
             path=source.title,
             line=getattr(error, "lineno", None),
         ) from error
+    is_doubtful = _ESCAPED.search(content) is not None
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise ReadError(f"{_no_object(record)} in place {number}", path=source.title)
+        if is_doubtful and (half := _half_in(record)):
+            raise ReadError(f"{half}, in place {number}. Correct it", path=source.title)
         yield number, record
+
+
+def _why(error: Exception) -> str:
+    """Return what is wrong with a text that is no JSON."""
+    if isinstance(error, RecursionError):
+        return "too deep"
+    # Python does not read integers that take long to convert
+    return getattr(error, "msg", "a number has too many digits: put it in quotes")
+
+
+def _half_in(record: dict[str, Any]) -> str:
+    """Return what is wrong with an object that has half of a surrogate pair, else nothing."""
+    found = HALF.search(json.dumps(record, ensure_ascii=False))
+    if found is None:
+        return ""
+    return f"\\u{ord(found.group()):04x} is half of a surrogate pair, which is no character"
 
 
 def _no_object(record: Any) -> str:

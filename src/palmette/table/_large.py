@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import IntArray, OffsetArray, free_memory
+from palmette._arrays import IntArray, OffsetArray, free_memory, is_missing
 from palmette._files import plain_suffix
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.table._delimited import Part
@@ -358,4 +358,4 @@ def _rows_of(columns: list[Any]) -> tuple[NDArray[np.intp], list[Any]]:
 def _key(cell: Any) -> Any:
     if isinstance(cell, list | tuple | np.ndarray):
         return tuple(map(_key, cell))
-    return None if cell != cell else cell  # NaN does not equal itself
+    return None if is_missing(cell) else cell  # NaN does not equal itself

@@ -16,6 +16,7 @@ from palmette.table._reading import CHUNK_ROWS, read_parts, seems_headerless
 from palmette.table._schema import Unread
 from palmette.table._sources import TableSource
 from palmette.table._workers import map_in_order
+from palmette.table._writing import OURS
 from palmette.table.answers import (
     PathAnswers,
     best_labels,
@@ -204,7 +205,9 @@ def _beside(frame: pd.DataFrame, answers: dict[str, Any]) -> pd.DataFrame:
         while name in taken:
             name += "_"
         named[name] = values
-    return pd.concat([frame, pd.DataFrame(named, index=frame.index)], axis=1)
+    found = pd.concat([frame, pd.DataFrame(named, index=frame.index)], axis=1)
+    found.attrs[OURS] = list(named)
+    return found
 
 
 # ---------------------------------------------------------------------- answers

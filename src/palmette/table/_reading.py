@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from palmette._arrays import is_missing
 from palmette._files import decode_text
-from palmette.exceptions import PalmetteError, ReadError
-from palmette.table._delimited import Part, delimited_parts, json_parts, numbered_columns
+from palmette._text import HALF, caller_level
+from palmette.exceptions import PalmetteError, ReadError, TableWarning
+from palmette.table._delimited import (
+    Part,
+    delimited_parts,
+    json_parts,
+    numbered_columns,
+    refuse,
+)
 from palmette.table._kinds import has_value, reads_as_value
 from palmette.table._sources import CORPUS, TableSource, reading
 
@@ -23,6 +34,7 @@ CHUNK_ROWS = 20_000
 _CORPUS_COLUMNS = ["text", "subjects"]
 _URI = re.compile(r"<([^<>\s]+)>")
 _MAX_CELLS = 2**28  # of a table that is read whole
+_EXACT = 2**53  # integers up to which floats hold all
 _LOOK = 1_000  # rows that show whether the first line has names
 
 
@@ -56,7 +68,10 @@ def as_part(table: Any) -> Part:
     if isinstance(table, pd.DataFrame):
         frame = table
     elif isinstance(table, dict):
-        frame = pd.DataFrame(table)
+        try:
+            frame = pd.DataFrame(table)
+        except UnicodeEncodeError:  # a text is no text for pandas, see below
+            frame = pd.DataFrame(table, dtype=object)
     elif hasattr(table, "to_pandas"):  # polars, pyarrow
         frame = table.to_pandas()
     else:
@@ -65,6 +80,15 @@ def as_part(table: Any) -> Part:
         )
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     require_distinct(list(frame.columns), "the table")
+    halves: list[str] = []
+    frame = with_plain_cells(frame, halves)
+    if halves:
+        warnings.warn(
+            f"texts of the column {halves[0]!r} have halves of surrogate pairs, which are no "
+            "characters: they are read as \N{REPLACEMENT CHARACTER}.",
+            TableWarning,
+            stacklevel=caller_level(),
+        )
     return Part(frame)
 
 
@@ -132,6 +156,7 @@ def read_parts(source: TableSource, rows: int = CHUNK_ROWS) -> Iterator[Part]:
         raise PalmetteError(f"rows={rows!r}: expected a positive number of rows.")
     source.require()
     found, names = 0, None
+    is_text = source.format in ("csv", "tsv", CORPUS)  # whose cells are texts and None
     files = source.parts()
     for file in files:
         with reading(file):
@@ -144,7 +169,8 @@ def read_parts(source: TableSource, rows: int = CHUNK_ROWS) -> Iterator[Part]:
                 found += len(frame)
                 if len(frame):
                     lines = lines if len(files) == 1 else None  # lines of one file name no row
-                    yield Part(frame.reset_index(drop=True), lines)
+                    frame = frame.reset_index(drop=True)
+                    yield Part(frame if is_text else with_plain_cells(frame), lines)
         if source.bad is not None and file.bad is not None and file is not source:
             for line, reason, text in file.bad.rows:
                 source.bad.add(line, f"{Path(file.name).name}: {reason}", text)
@@ -165,6 +191,89 @@ def _reorder(frame: pd.DataFrame, names: list[str], title: str) -> pd.DataFrame:
             path=title,
         )
     return frame[names]
+
+
+def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd.DataFrame:
+    """Return a table whose cells have one form, whatever its format or library.
+
+    An empty cell is None, and so is an empty string; words such as NA are none. Arrays become
+    lists, bytes become text, and integers that no number of 64 bits comes near become text.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With distinct names of columns. Those of numbers and dates stay as they are.
+    halves : list of str, optional
+        Gets the columns with halves of surrogate pairs, which are replaced in any case.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with_plain_cells(pd.DataFrame({"a": ["x", "", "NA", float("nan")]}))["a"].tolist()
+    ['x', None, 'NA', None]
+    """
+    import pandas as pd
+
+    of_objects = (pd.StringDtype, pd.CategoricalDtype, pd.ArrowDtype)
+    changed: dict[str, Any] = {}
+    for name, column in frame.items():
+        is_plain = pd.api.types.is_object_dtype(column.dtype)
+        if not (is_plain or isinstance(column.dtype, of_objects)):
+            continue
+        cells = found = column.to_numpy(dtype=object)
+        if pd.api.types.infer_dtype(cells, skipna=True) in ("string", "empty"):
+            gone = column.isna().to_numpy(dtype=bool)
+            if gone.any():
+                found = np.where(gone, None, cells)
+            if (found == "").any():
+                found = np.where(found == "", None, found)
+        else:
+            found = np.fromiter(map(plain_cell, cells), dtype=object, count=len(cells))
+        if has_halves(found):
+            found = np.fromiter(map(_whole, found), dtype=object, count=len(cells))
+            if halves is not None:
+                halves.append(str(name))
+        if found is not cells or not is_plain:
+            changed[str(name)] = pd.Series(found, index=frame.index, dtype=object)
+    if not changed:
+        return frame
+    columns = {name: changed.get(name, frame[name]) for name in frame.columns}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def plain_cell(cell: Any) -> Any:
+    """Return a cell in the one form that `with_plain_cells` describes."""
+    if isinstance(cell, str):
+        return cell or None
+    if isinstance(cell, int):
+        return cell if cell.bit_length() < 1024 else format(Decimal(cell), "f")
+    if is_missing(cell):
+        return None
+    if isinstance(cell, bytes | bytearray | memoryview):
+        return bytes(cell).decode("utf-8", "backslashreplace") or None
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    if isinstance(cell, list | tuple):
+        return type(cell)(map(_inside, cell)) if type(cell) in (list, tuple) else cell
+    return cell.item() if isinstance(cell, np.bool_ | np.number | np.str_) else cell
+
+
+def _inside(cell: Any) -> Any:
+    """Return a cell in a list: an empty string there is a value."""
+    return cell if isinstance(cell, str) else plain_cell(cell)
+
+
+def has_halves(cells: Any) -> bool:
+    """Whether a text among some cells has half of a surrogate pair, which is no character."""
+    try:
+        "".join(cell for cell in cells if isinstance(cell, str)).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _whole(cell: Any) -> Any:
+    return HALF.sub("\N{REPLACEMENT CHARACTER}", cell) if isinstance(cell, str) else cell
 
 
 def require_distinct(names: list[str], title: str) -> None:
@@ -214,13 +323,59 @@ def seems_headerless(frame: pd.DataFrame) -> str:
 
 
 def _parquet(source: TableSource, rows: int) -> Iterator[Part]:
+    import pandas as pd
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(source.open_seekable()) as file:
         names = [str(name) for name in file.schema_arrow.names]
         require_distinct(names, source.title)
+        first_row = 1
         for batch in file.iter_batches(batch_size=rows):
-            yield Part(batch.to_pandas().set_axis(names, axis=1))
+            kept = np.ones(len(batch), dtype=bool)
+            columns = [
+                _column(column, name, source, first_row, kept)
+                for name, column in zip(names, batch.columns, strict=True)
+            ]
+            frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+            yield Part(frame if kept.all() else frame[kept])
+            first_row += len(batch)
+
+
+def _column(
+    column: Any, name: str, source: TableSource, first_row: int, kept: NDArray[np.bool_]
+) -> pd.Series[Any]:
+    """Return a column of pandas; `kept` gets False where bytes are no text."""
+    import pandas as pd
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_integer(kind) and column.null_count:
+        found = column.to_pandas()
+        is_exact = not found.abs().max() > _EXACT  # as a float, which has place for missing values
+        return found if is_exact else pd.Series(column.to_pylist(), dtype=object)
+    try:
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            column.validate(full=True)
+        return column.to_pandas()
+    except pa.ArrowException:
+        is_large = pa.types.is_large_string(kind)
+        if not (is_large or pa.types.is_string(kind)):
+            raise
+    texts: list[str | None] = []
+    encoding = source.encoding or "utf-8"
+    raw = column.view(pa.large_binary() if is_large else pa.binary())
+    for row, cell in enumerate(raw.to_pylist()):
+        try:
+            texts.append(None if cell is None else cell.decode(encoding))
+        except UnicodeDecodeError as error:
+            texts.append(None)
+            kept[row] = False
+            byte = f"byte 0x{cell[error.start]:02x}"
+            refuse(
+                source, None, f"the column {name!r} of row {first_row + row} is not text in "
+                f"{encoding} ({byte})", "Pass its encoding, such as --encoding latin-1", repr(cell),
+            )  # fmt: skip
+    return pd.Series(texts, dtype=object)
 
 
 def _cells(source: TableSource, rows: int) -> Iterator[Part]:
@@ -234,9 +389,11 @@ def _excel(source: TableSource, rows: int) -> Iterator[Part]:
     import pandas as pd
 
     sheet = 0 if source.sheet is None else source.sheet
+    # only an empty cell is empty: words such as NA and None may be labels
     grid = pd.read_excel(
-        source.open_seekable(), sheet_name=sheet, header=None, dtype=object, engine="openpyxl"
-    )
+        source.open_seekable(), sheet_name=sheet, header=None, dtype=object, engine="openpyxl",
+        keep_default_na=False, na_values=[""],
+    )  # fmt: skip
     if not len(grid):
         raise ReadError("the sheet is empty", path=source.title)
     if source.header:

@@ -361,11 +361,16 @@ def _to_number(column: pd.Series[Any], form: NumberForm) -> tuple[Any, Any, Any]
         wrong = np.flatnonzero(np.isinf(values))
         return np.where(np.isinf(values), np.nan, values), wrong, values
     if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "empty"):
-        is_number = column.map(lambda cell: isinstance(cell, numbers.Real)).to_numpy(dtype=bool)
+        cells = column.to_numpy(dtype=object)
+        found = np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
+        is_number = np.isfinite(found)
         if is_number.any():  # as in a workbook; the decimal mark is that of strings
-            values, wrong, texts = _to_number(column.mask(is_number), form)
-            values[is_number] = column[is_number].astype(float)
-            return np.where(np.isinf(values), np.nan, values), wrong, texts
+            rest = np.flatnonzero(~is_number)
+            if not len(rest):
+                return found, _NONE, ()
+            others, wrong, texts = _parse_cells(column.iloc[rest], form)
+            found[rest] = others
+            return found, rest[wrong], {int(rest[i]): texts[i] for i in wrong.tolist()}
     known = plain_cells(column) if form.decimal == POINT else None
     if known is None:
         return _parse_cells(column, form)
@@ -374,6 +379,14 @@ def _to_number(column: pd.Series[Any], form: NumberForm) -> tuple[Any, Any, Any]
         return values, _NONE, ()
     values[rest], wrong, texts = _parse_cells(column.iloc[rest], form)
     return values, rest[wrong], {int(rest[i]): texts[i] for i in wrong.tolist()}
+
+
+def _number(cell: Any) -> float:
+    """Return the number that a cell holds, NaN for texts and everything else."""
+    try:
+        return float(cell) if isinstance(cell, numbers.Real) else np.nan
+    except OverflowError:  # an integer with more than 308 digits
+        return np.nan
 
 
 def _parse_cells(column: pd.Series[Any], form: NumberForm) -> tuple[Any, Any, Any]:

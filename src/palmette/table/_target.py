@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from palmette._arrays import is_missing
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import shown
@@ -406,7 +407,7 @@ def _is_gap(cell: Any) -> bool:
         return cell is None or len(cell) == 0
     if isinstance(cell, str):
         return not cell.strip()
-    return bool(cell != cell)  # true for NaN and NaT
+    return is_missing(cell)
 
 
 def _text(cell: Any) -> str:

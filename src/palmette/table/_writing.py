@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from palmette import _text as text
+from palmette._arrays import is_missing
 from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+OURS = "palmette columns"  # attribute of a table: columns of results, not of its file
 OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
@@ -129,7 +131,9 @@ class _Delimited:
     change: Callable[[Any], Any] | None
 
     def __call__(self, frame: pd.DataFrame) -> Piece:
-        rows = zip(*(_written(frame[name]) for name in frame.columns), strict=True)
+        ours = frame.attrs.get(OURS, ())
+        columns = (_written(frame[name], name in ours) for name in frame.columns)
+        rows = zip(*columns, strict=True)
         return Piece(len(frame), self._text(rows), self._text([frame.columns]))
 
     def _text(self, rows: Any) -> str:
@@ -137,7 +141,7 @@ class _Delimited:
         if self.change is not None:
             rows = (map(self.change, row) for row in rows)
         text.csv_writer(stream, self.delimiter).writerows(rows)
-        return stream.getvalue()
+        return text.whole(stream.getvalue())
 
 
 def _json_lines(frame: pd.DataFrame) -> Piece:
@@ -145,7 +149,7 @@ def _json_lines(frame: pd.DataFrame) -> Piece:
     columns = [[_plain(cell) for cell in frame[name].tolist()] for name in frame.columns]
     names = list(frame.columns)
     records = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
-    lines = (json.dumps(record, ensure_ascii=False, default=str) for record in records)
+    lines = (json.dumps(record, ensure_ascii=False) for record in records)
     content = "".join(f"{text.visible(line)}\n" for line in lines)
     return Piece(len(frame), content)
 
@@ -161,6 +165,7 @@ class _Parquet:
         self.form: Form = _as_it_is
         self._stream = stream
         self._writer: Any = None
+        self._schema: Any = None
 
     def append(self, piece: Piece) -> None:
         self.write(piece.content)
@@ -169,21 +174,20 @@ class _Parquet:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        try:
-            if self._writer is None:
-                table = pa.Table.from_pandas(frame, preserve_index=False)
-                fields = [
-                    # a column without values may have strings in later chunks
-                    pa.field(f.name, pa.string()) if pa.types.is_null(f.type) else f
-                    for f in table.schema.remove_metadata()
-                ]
-                self._schema = pa.schema(fields)
-                self._writer = pq.ParquetWriter(self._stream, self._schema)
-            table = pa.Table.from_pandas(frame, schema=self._schema, preserve_index=False)
-        except (pa.ArrowException, TypeError) as error:
-            raise PalmetteError(
-                f"the rows cannot be written as Parquet ({error}). Write CSV or JSON lines."
-            ) from error
+        columns = []
+        for i, name in enumerate(frame.columns):
+            kind = None if self._writer is None else self._schema.field(i).type
+            try:
+                columns.append(_arrow(frame[name], kind))
+            except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+                raise PalmetteError(
+                    f"the rows cannot be written as Parquet: the column {name!r} has another type "
+                    f"than in the first rows ({error}). Write CSV or JSON lines."
+                ) from error
+        table = pa.Table.from_arrays(columns, names=[text.whole(str(n)) for n in frame.columns])
+        if self._writer is None:
+            self._schema = table.schema
+            self._writer = pq.ParquetWriter(self._stream, self._schema)
         self._writer.write_table(table)
 
     def close(self) -> None:
@@ -195,21 +199,63 @@ class _Parquet:
             self._writer.is_open = False
 
 
-def _written(column: pd.Series[Any]) -> list[Any]:
-    """Cells of a column as written; empty for missing values."""
-    if column.dtype.kind == "f":
-        return ["" if x != x else format(x, ".6g") for x in column.tolist()]
-    if column.dtype.kind == "O":
-        return ["" if cell is None or cell != cell else cell for cell in column.tolist()]
-    cells = column.tolist()
-    return ["" if cell is None or cell != cell else cell for cell in cells]
+def _arrow(column: pd.Series[Any], kind: Any) -> Any:
+    """Return a column as an array of a type, or of its own; texts where it has several."""
+    import pyarrow as pa
+
+    if kind is None:
+        try:
+            found = pa.Array.from_pandas(column)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            kind = pa.string()
+        else:
+            if pa.types.is_dictionary(found.type):
+                found = found.dictionary_decode()
+            # a column without values may have strings in later chunks
+            return found.cast(pa.string()) if pa.types.is_null(found.type) else found
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        cells = column.tolist()
+        texts = [None if is_missing(cell) else text.whole(str(_flat(cell))) for cell in cells]
+        return pa.array(texts, kind)
+    return pa.Array.from_pandas(column, type=kind)
+
+
+def _flat(cell: Any) -> Any:
+    """Return lists and objects as JSON, and other cells as they are."""
+    nested = isinstance(cell, list | tuple | set | frozenset | dict | np.ndarray)
+    return json.dumps(_plain(cell), ensure_ascii=False) if nested else cell
+
+
+def _written(column: pd.Series[Any], is_ours: bool) -> list[Any]:
+    """Cells of a column as written; empty for missing values. Only ours have fewer digits."""
+    cells: list[Any] = ["" if is_missing(cell) else _flat(cell) for cell in column.tolist()]
+    if column.dtype.kind != "f":
+        return cells
+    write = _short if is_ours else _whole_number
+    return [cell if cell == "" else write(cell) for cell in cells]
+
+
+def _short(number: float) -> str:
+    return format(number, ".6g")
+
+
+def _whole_number(number: float) -> float | int:
+    """Return a float that stands for an integer, as beside missing values, as an integer."""
+    return int(number) if number % 1 == 0 and abs(number) < 2**53 else number
 
 
 def _plain(cell: Any) -> Any:
-    if isinstance(cell, np.ndarray):
-        return cell.tolist()
-    if isinstance(cell, np.generic):
-        cell = cell.item()
-    if isinstance(cell, float) and not np.isfinite(cell):
-        return None
-    return cell
+    """Return a cell as JSON has it; null for missing values, and text for all other types."""
+    if isinstance(cell, np.ndarray | np.generic) and not isinstance(cell, np.datetime64):
+        cell = cell.tolist()
+    if isinstance(cell, str | int):  # bool too
+        return cell
+    if isinstance(cell, float):
+        return cell if np.isfinite(cell) else None
+    if isinstance(cell, set | frozenset):
+        cell = sorted(cell, key=str)
+    if isinstance(cell, list | tuple):
+        return [_plain(each) for each in cell]
+    if isinstance(cell, dict):
+        return {str(key): _plain(each) for key, each in cell.items()}
+    return None if is_missing(cell) else str(cell)

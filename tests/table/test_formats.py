@@ -1,0 +1,237 @@
+"""The same table read from every format is the same, and is written to every format."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from palmette.exceptions import ReadError, TableWarning
+from palmette.table._reading import as_frame, read_whole
+from palmette.table._schema import Schema
+from palmette.table._sources import BadRows, TableSource
+from palmette.table._target import TargetForm
+from palmette.table._writing import OURS, open_writer
+
+ROWS = {
+    "title": ["None", "NA", "", "null", None, "a\nb", " x ", "été", "-", "007"],
+    "price": [1.0, None, 2.5, -3.0, 1e9, 7.0, 8.0, 12.25, 0.0, 1.0],
+    "colour": ["NA", "red", "red", None, "NA", "", "blue", "red", "NA", "blue"],
+    "kind": ["None", "NA", "N/A", "null", "nan", "", None, "none", "#", "1.0"],
+}
+
+
+def read(path, **options):
+    return read_whole(TableSource.of(path, **options))
+
+
+def write_xlsx(frame, path):
+    frame.to_excel(path, index=False)
+
+
+def write_arrow(frame, path):
+    pq.write_table(pa.table(frame.to_dict("list")), path)
+
+
+WAYS = {
+    "a.csv": lambda f, p: f.to_csv(p, index=False),
+    "a.tsv": lambda f, p: f.to_csv(p, index=False, sep="\t"),
+    "a.xlsx": write_xlsx,
+    "a.parquet": write_arrow,
+    "a.jsonl": lambda f, p: p.write_text("".join(json.dumps(r) + "\n" for r in records(f))),
+    "a.json": lambda f, p: p.write_text(json.dumps(records(f))),
+}
+
+
+def records(frame):
+    return frame.to_dict("records")
+
+
+def plain(frame):
+    """Return what a model learns from a table: kinds, cast columns, and paths of the target."""
+    schema = Schema.infer(frame, leave_out=["kind"], given={"title": "category"})
+    cast = {name: cells.tolist() for name, cells in schema.cast(frame).items()}
+    paths = TargetForm.find(frame, "kind", separator="").read(frame)
+    return (
+        schema.kinds,
+        {n: [None if c != c else c for c in cells] for n, cells in cast.items()},
+        paths,
+    )
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_table_is_the_same_in_every_format(tmp_path, name):
+    frame = pd.DataFrame(ROWS, dtype=object)
+    WAYS[name](frame, tmp_path / name)
+    kinds, cast, paths = plain(as_frame(frame))
+    assert kinds == {"title": "category", "price": "number", "colour": "category"}
+    assert cast["title"] == [None if cell == "" else cell for cell in ROWS["title"]]
+    words = [cell and (cell,) for cell in ROWS["kind"]]  # only empty cells are empty
+    assert paths == [word or None for word in words]
+    assert plain(read(tmp_path / name)) == (kinds, cast, paths)
+
+
+@pytest.mark.parametrize("library", ["pandas", "strings", "arrow", "polars", "dict"])
+def test_a_table_is_the_same_in_every_library(library):
+    pl = pytest.importorskip("polars")
+    frame = pd.DataFrame(ROWS, dtype=object)
+    made = {
+        "pandas": lambda: frame.convert_dtypes(),
+        "strings": lambda: frame.assign(
+            **{n: frame[n].astype("string[pyarrow]") for n in ("title", "kind")},
+            colour=frame["colour"].astype("category"),
+        ),
+        "arrow": lambda: pa.table(ROWS),
+        "polars": lambda: pl.DataFrame(ROWS, strict=False),
+        "dict": lambda: ROWS,
+    }
+    assert plain(as_frame(made[library]())) == plain(as_frame(frame))
+
+
+def test_cells_of_other_types_become_plain():
+    cells = [b"caf\xc3\xa9", b"\xff", np.array(["a", ""]), np.str_("x"), 10**400, np.int8(3)]
+    cells += [pd.NaT, np.float32("nan"), [np.array([1])]]
+    found = as_frame({"a": pd.Series(cells, dtype=object)})["a"].tolist()
+    assert found == ["café", "\\xff", ["a", ""], "x", str(10**400), 3, None, None, [[1]]]
+
+
+def test_integers_beside_missing_values_keep_their_digits(tmp_path):
+    large = 2**60 + 1
+    pq.write_table(pa.table({"a": [large, None], "b": [7, None]}), tmp_path / "a.parquet")
+    frame = read(tmp_path / "a.parquet")
+    assert frame["a"].tolist() == [large, None]
+    assert (frame["b"].dtype, frame["b"][0]) == (np.float64, 7.0)
+
+
+# ---------------------------------------------------------------------- what is no text
+
+
+def broken_parquet(path):
+    texts = pa.array(["ab", "\x7fb", "cd", None])
+    data = texts.buffers()[2].to_pybytes().replace(b"\x7f", b"\xe9")
+    made = pa.StringArray.from_buffers(
+        4, texts.buffers()[1], pa.py_buffer(data), texts.buffers()[0]
+    )
+    pq.write_table(pa.table({"a": made, "b": [1, 2, 3, 4]}), path)
+    return path
+
+
+def test_parquet_with_other_bytes_than_text(tmp_path):
+    path = broken_parquet(tmp_path / "a.parquet")
+    words = r"the column 'a' of row 2 is not text in utf-8 \(byte 0xe9\)\. Pass its encoding"
+    with pytest.raises(ReadError, match=words):
+        read(path)
+    assert read(path, encoding="latin-1")["a"].tolist() == ["ab", "éb", "cd", None]
+    bad = BadRows()
+    assert read(path, bad=bad)["b"].tolist() == [1, 3, 4]
+    assert [(line, text) for line, _, text in bad.rows] == [(None, "b'\\xe9b'")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a": "x\\ud800"}', r":2: \\ud800 is half of a surrogate pair"),
+        ('{"\\udFFF": 1}', r":2: \\udfff is half of a surrogate pair"),
+        ('{"a": ["\\ud800"]}', r":2: \\ud800 is half"),
+        (
+            '{"a": %s}' % ("1" * 5_000),
+            ":2: this is not a JSON object .a number has too many digits",
+        ),
+    ],
+)
+def test_lines_of_json_that_hold_no_text(tmp_path, text, words):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": "\\ud83d\\ude00"}\n' + text)
+    with pytest.raises(ReadError, match=f"{words}.*--skip-bad-rows"):
+        read(path)
+    bad = BadRows()
+    assert read(path, bad=bad)["a"].tolist() == ["😀"]
+    assert len(bad) == 1
+    path.write_text(f"[{text}]")
+    with pytest.raises(ReadError, match=words.split(": ", 1)[1][:18].replace("object", "list")):
+        read(path)
+
+
+def test_halves_of_pairs_in_a_frame_are_replaced_and_told():
+    with pytest.warns(TableWarning, match="texts of the column 'a' have halves of surrogate pairs"):
+        frame = as_frame({"a": ["x\ud800", "y"], "b": ["é", 1]})
+    assert frame["a"].tolist() == ["x\N{REPLACEMENT CHARACTER}", "y"]
+
+
+# ---------------------------------------------------------------------- writing
+
+DAY = datetime.date(2024, 1, 31)
+STRANGE = {
+    "text": pd.Series(["a", None, "x\ud800"], dtype=object),
+    "nullable": pd.array([1, None, 3], dtype="Int64"),
+    "flag": pd.array([True, None, False], dtype="boolean"),
+    "float": [1.5, np.nan, 1234567890.25],
+    "huge": [10**400, None, 1],
+    "day": [DAY, None, DAY],
+    "time": pd.to_datetime(["2024-01-31 12:00", None, "2024-02-01 00:00"]),
+    "wait": pd.to_timedelta(["1s", None, "2s"]),
+    "list": [["a", None], None, [np.nan, np.int64(2)]],
+    "mixed": ["a", pd.NA, 1.5],
+    "kind": pd.Categorical(["a", None, "b"]),
+    "score": [0.123456789, np.nan, 1.0],
+}
+
+
+def written(tmp_path, suffix):
+    frame = pd.DataFrame(STRANGE)
+    frame.attrs[OURS] = ["score"]
+    path = tmp_path / f"a{suffix}"
+    with open_writer(path) as writer:
+        writer.write(frame)
+        writer.write(frame)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_missing_values_are_empty_cells(tmp_path, suffix):
+    path = written(tmp_path, suffix)
+    found = pd.read_csv(
+        path, sep="\t" if suffix == ".tsv" else ",", dtype=str, keep_default_na=False
+    )
+    assert found.iloc[[1, 4]].to_numpy().tolist() == [[""] * len(STRANGE)] * 2
+    first, third = found.iloc[0].to_dict(), found.iloc[2].to_dict()
+    assert first == {
+        "text": "a", "nullable": "1", "flag": "True", "float": "1.5", "huge": str(10**400),
+        "day": "2024-01-31", "time": "2024-01-31 12:00:00", "wait": "0 days 00:00:01",
+        "list": '["a", null]', "mixed": "a", "kind": "a", "score": "0.123457",
+    }  # fmt: skip
+    assert (third["text"], third["float"], third["list"]) == (
+        "x\\ud800",
+        "1234567890.25",
+        "[null, 2]",
+    )
+    assert third["score"] == "1"
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".ndjson"])
+def test_missing_values_are_null(tmp_path, suffix):
+    lines = written(tmp_path, suffix).read_text(encoding="utf-8").splitlines()
+    first, gone, third = (json.loads(line, parse_constant=pytest.fail) for line in lines[:3])
+    assert set(gone.values()) == {None}
+    assert first["huge"] == 10**400
+    assert (first["nullable"], first["flag"], first["time"]) == (1, True, "2024-01-31 12:00:00")
+    assert (third["list"], third["mixed"], third["text"]) == ([None, 2], 1.5, "x\ud800")
+
+
+def test_parquet_has_texts_where_a_column_has_several_types(tmp_path):
+    found = pq.read_table(written(tmp_path, ".parquet"))
+    assert [column.null_count for column in found.columns] == [2] * len(STRANGE)
+    rows = found.to_pylist()
+    assert (rows[0]["huge"], rows[0]["mixed"], rows[2]["mixed"]) == (str(10**400), "a", "1.5")
+    assert (rows[0]["nullable"], rows[0]["day"], rows[2]["text"]) == (1, DAY, "x\\ud800")
+
+
+def test_a_terminal_gets_the_same(capsys):
+    with open_writer(None) as writer:
+        writer.write(pd.DataFrame(STRANGE))
+    assert capsys.readouterr().out.splitlines()[2] == "," * (len(STRANGE) - 1)
