@@ -11,6 +11,7 @@ import pickle
 import re
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 import llvmlite
 import numba
@@ -79,6 +80,16 @@ def test_settings_are_texts_that_name_the_processor(monkeypatch):
     assert _numba_parts.settings(codegen) != before
 
 
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+
+class Other(NamedTuple):
+    first: int
+    second: int
+
+
 def kinds():
     """Types of arguments of which many look alike."""
     for dtype in (types.int64, types.float64, types.float32, types.boolean, types.uint8):
@@ -91,6 +102,9 @@ def kinds():
                 yield types.Array(dtype, n_dimensions, layout, aligned=False)
         yield types.UniTuple(dtype, 2)
         yield types.Tuple((dtype, types.none))
+    for kind in (Pair, Other):
+        yield types.NamedTuple((types.int64, types.none), kind)
+        yield types.NamedUniTuple(types.int64, 2, kind)
     yield from (types.none, types.Omitted(None), types.Omitted(1), types.Omitted(1.0))
     yield from (types.Omitted(True), types.Omitted("none"))
 

@@ -37,7 +37,8 @@ __all__ = ["KernelCache", "cache_folder", "source_hash"]
 
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(rb"^\s*(?:from|import)\s+palmette\.([\w.]+)", re.MULTILINE)
-# in the text of every module with kernels, and not of this one, on which no code depends
+# in the text of every module with kernels; not of this one or `_numba_parts`, whose changes leave
+# machine code as it is
 _MARK = b"palmette" + b"._kernels"
 _LOG = logging.getLogger("palmette.kernels")
 _POSIX = os.name == "posix"

@@ -1,4 +1,4 @@
-"""The private parts of numba that kernels (`palmette._kernels`) use, all in one place.
+"""The private parts of numba that compiled functions use, all in one place.
 
 numba promises nothing about them: pyproject.toml names the versions of numba and llvmlite with
 which they were tested, and `tests/test_numba_parts.py` fails where one of them has moved. They have
@@ -117,8 +117,18 @@ def spelled(value: Any) -> str:
         return f"dict({', '.join(sorted(spelled(item) for item in value.items()))})"
     if kind in _SPELLED_BY_KEY:
         return f"{kind.__name__}({spelled(value.key)})"
+    if kind in (_types.NamedTuple, _types.NamedUniTuple):
+        parts = (_place(value.instance_class), *value.fields, *value.types)
+        return f"{kind.__name__}{spelled(parts)}"
     if kind is _types.Omitted:  # whose key is an address if the default cannot be hashed
         return f"Omitted({spelled(value.value)})"
     if kind is _typed.core.typing.Signature:
         return f"Signature({spelled(value.args)}, {spelled(value.return_type)})"
     raise TypeError(f"{value!r} is a {kind.__name__}, which has no spelling")
+
+
+def _place(named: type) -> str:
+    """Return where a class is, for other processes to find it."""
+    if "<" in named.__qualname__:
+        raise TypeError(f"{named!r} is made by a function and has no spelling")
+    return f"{named.__module__}.{named.__qualname__}"
