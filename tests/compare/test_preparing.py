@@ -139,6 +139,19 @@ def test_models_learn_from_tables_with_gaps(table, name, columns):
     assert np.mean(np.asarray(predicted) == np.asarray(y)) > 0.7
 
 
+def test_strings_are_read_before_skrub_tries_to():
+    days = [f"0{1 + i % 9}.03.2024" for i in range(60)]
+    prices = [f"{i % 9},50 \u20ac" for i in range(60)]
+    codes = [["9e7872688807d2", "1e4294967296"][i % 2] for i in range(60)]  # end pandas' parser
+    X = pd.DataFrame({"price": prices, "day": days, "code": codes})
+    seen = seen_by_model(
+        PLAIN, X, X.iloc[:2].assign(price=["3,5 \u20ac", None], code=["?", codes[0]])
+    )
+    assert seen.shape[1] > 3  # a date has several parts
+    np.testing.assert_allclose(seen[0, 0], 3.5)
+    np.testing.assert_array_equal(seen[:, -1], [0, 1])
+
+
 def _context():
     from palmette.models._registry import ModelContext
 

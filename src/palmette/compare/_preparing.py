@@ -137,12 +137,53 @@ def _table_steps(X: Any, spec: ModelSpec) -> list[Any]:
     if rest:
         # with text columns the table is sparse, where models do not support missing values
         fill = bool(texts) or not spec.takes_missing
-        branch = make_pipeline(_table_vectorizer(), *_number_steps(spec, fill))
+        branch = make_pipeline(
+            *_string_steps(X[rest]), _table_vectorizer(), *_number_steps(spec, fill)
+        )
         branches.append(("columns", branch, rest))
     steps: list[Any] = [ColumnTransformer(branches)]
     if not spec.takes_sparse:
         steps.append(FunctionTransformer(make_dense, accept_sparse=True))
     return steps
+
+
+def _string_steps(frame: Any) -> Iterator[Any]:
+    """Read strings as numbers, dates or categories.
+
+    skrub would read numbers by pandas' parser, which some strings end the process of; it takes
+    categories as they are.
+    """
+    from sklearn.preprocessing import FunctionTransformer
+
+    from palmette.table._kinds import guess_kind
+    from palmette.table._schema import Schema
+
+    guesses = {name: guess_kind(frame[name]) for name in frame.columns if _has_strings(frame[name])}
+    if not guesses:
+        return
+    numbers = {name: guess.number.form for name, guess in guesses.items() if guess.number}
+    schema = Schema(
+        {n: g.kind if g.kind in ("number", "date") else "category" for n, g in guesses.items()},
+        {name: guess.dates.formats for name, guess in guesses.items() if guess.dates},
+        {name: form.decimal for name, form in numbers.items()},
+        {name: form.unit for name, form in numbers.items()},
+    )
+    yield FunctionTransformer(_read_strings, kw_args={"schema": schema})
+
+
+def _has_strings(column: Any) -> bool:
+    from pandas.api import types
+
+    return bool(types.is_object_dtype(column.dtype) or types.is_string_dtype(column.dtype))
+
+
+def _read_strings(frame: Any, schema: Any) -> Any:
+    from palmette.table._schema import Unread
+
+    read = schema.cast(frame, unread=Unread())
+    categories = schema.names("category")
+    read[categories] = read[categories].astype("category")
+    return frame.assign(**{name: read[name] for name in read.columns})
 
 
 def is_text_column(values: Iterable[Any]) -> bool:

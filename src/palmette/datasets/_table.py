@@ -128,13 +128,24 @@ def _load(path: str | os.PathLike[str]) -> pd.DataFrame:
         raise ReadError("this is a binary file: expected a table in text", path=path)
     _bound_cells(content, separator, path)
     try:
-        return pd.read_csv(io.BytesIO(content), sep=separator, encoding=_encoding(content))
+        return pd.read_csv(
+            io.BytesIO(content), sep=separator, encoding=_encoding(content), **_exact(pd)
+        )
     except (ValueError, OverflowError, MemoryError) as error:
         # "Error tokenizing data. C error: Expected 2 fields in line 3, saw 4"
         line = re.search(r"\bline (\d+)", str(error))
         raise ReadError(
             f"the table cannot be read ({error})", path=path, line=int(line[1]) if line else None
         ) from error
+
+
+def _exact(pandas: Any) -> dict[str, str]:
+    """Return options with which numbers are read by Python's parser, or as well.
+
+    That of pandas misreads long exponents before 3.1, and before 3.0 9e7872688807 ends the process.
+    """
+    is_exact = tuple(map(int, pandas.__version__.split(".")[:2])) >= (3, 1)
+    return {} if is_exact else {"float_precision": "round_trip"}
 
 
 def _encoding(content: bytes) -> str:

@@ -107,7 +107,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             coded = None
             if self.encoded_:
                 self.table_ = _skrub("TableVectorizer")()
-                coded = self.table_.fit_transform(X[self.encoded_])
+                coded = self.table_.fit_transform(_without_strings(X[self.encoded_]))
             found = self._found(X, coded)
             self.is_indicator_ = np.array([flag for _, _, flag in self._layout()], dtype=bool)
             if not self.is_indicator_.all():
@@ -156,7 +156,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         found = [X[self.numbers_].to_numpy(dtype=np.float32).astype(np.float64)]
         if self.table_ is not None:
-            coded = self.table_.transform(X[self._encoded()]) if coded is None else coded
+            if coded is None:
+                coded = self.table_.transform(_without_strings(X[self._encoded()]))
             found.append(np.asarray(coded, dtype=np.float64))
         found.append(_indicators(X, self.categories_))
         return np.hstack(found)[:, [place for place, _, _ in self._layout()]]
@@ -289,6 +290,12 @@ def _indicators(X: pd.DataFrame, categories: dict[str, list[str | None]]) -> NDA
     if rows:
         flags[np.concatenate(rows), np.concatenate(places)] = 1.0
     return flags
+
+
+def _without_strings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return strings as categories: skrub would try to read numbers in them, by pandas' parser."""
+    strings = [name for name in frame.columns if frame[name].dtype.kind == "O"]
+    return frame.astype(dict.fromkeys(strings, "category"))
 
 
 def _skrub(name: str) -> Any:

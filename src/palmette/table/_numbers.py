@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -84,19 +86,50 @@ def check_decimal(decimal: str) -> None:
         raise PalmetteError(f"decimal={decimal!r}: expected '.' or ','.")
 
 
-def plain_numbers(texts: Sequence[str] | NDArray[Any]) -> FloatArray:
+def plain_numbers(texts: Sequence[str | None] | NDArray[Any]) -> FloatArray:
     """Read numbers as programming languages write them; NaN for everything else.
+
+    Every number in a text is read here and nowhere else: by Python's own parser, for which no
+    exponent and no number of digits is too large, which those of other libraries do not promise.
+
+    Parameters
+    ----------
+    texts : sequence of n_texts strings
+        Missing values, such as None, may be among them.
+
+    Returns
+    -------
+    float array of shape (n_texts,)
+        As of `float`, but only ASCII is read, without underscores; what is beyond the range of
+        floating-point numbers, or infinite, is NaN.
 
     Examples
     --------
-    >>> plain_numbers(["2.5", "1e3", "1,5", "inf"]).tolist()
-    [2.5, 1000.0, nan, nan]
+    >>> plain_numbers(["2.5", "1e3", "1,5", "inf", "9e7872688807", "1_000"]).tolist()
+    [2.5, 1000.0, nan, nan, nan, nan]
     """
     import pandas as pd
 
-    found = pd.to_numeric(np.asarray(texts, dtype=object), errors="coerce")
-    numbers = np.asarray(found, dtype=np.float64)
+    cells = np.asarray(texts, dtype=object)
+    known = pd.notna(cells)
+    numbers = np.full(len(cells), np.nan)
+    numbers[known] = _floats(cells[known].tolist())
     return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _floats(texts: list[str]) -> FloatArray:
+    joined = "".join(texts)
+    if joined.isascii() and "_" not in joined:  # as `_float`, in half the time
+        with contextlib.suppress(ValueError):
+            return np.fromiter(map(float, texts), np.float64, len(texts))
+    return np.fromiter(map(_float, texts), np.float64, len(texts))
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        return math.nan
 
 
 def parse_numbers(texts: Sequence[str] | NDArray[Any], form: NumberForm) -> FloatArray:
@@ -131,7 +164,9 @@ def _parse(texts: NDArray[Any], form: NumberForm) -> FloatArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = pa.array(texts.tolist(), type=pa.string())
+    # lone surrogates, which a str of Python can have and Arrow cannot, are in no number
+    clean = [t if t.isascii() else t.encode(errors="replace").decode() for t in texts.tolist()]
+    cells = pa.array(clean, type=pa.string())
     cells = pc.replace_substring_regex(cells, pattern=f"[{_SPACES}]", replacement=" ")
     cells = pc.utf8_trim_whitespace(cells)
     parts = pc.extract_regex(cells, pattern=_pattern(form))
@@ -209,9 +244,9 @@ def _spellings(unit: str) -> list[str]:
     return sorted((s for s, name in _names().items() if name == unit), key=lambda s: -len(s))
 
 
-_AROUND = re.compile(
-    rf"^[\s(+{_MINUS}]*([^\d\s(+{_MINUS}.,]*)[\s(+{_MINUS}]*[\d][\d.,{_APOSTROPHES}\s_]*"
-    rf"(?:[eE][+-]?\d+)?[.,{_MINUS}]*\s*([^\d\s){_MINUS}][^\s){_MINUS}]*)?[\s){_MINUS}]*$"
+_AROUND = re.compile(  # possessive: the time is linear in the length of a cell
+    rf"[\s(+{_MINUS}]*+([^\d\s(+{_MINUS}.,]*+)[\s(+{_MINUS}]*+\d[\d.,{_APOSTROPHES}\s_]*+"
+    rf"(?:[eE][+-]?\d++)?+[.,{_MINUS}]*+\s*+([^\d\s){_MINUS}][^\s){_MINUS}]*+)?+[\s){_MINUS}]*+$"
 )
 
 
