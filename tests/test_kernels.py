@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from numba import TypingError
 
+import palmette as pm
 from palmette import _kernel_files, _kernels, _numba_parts
 from palmette._kernels import as_read_only, inner, kernel
 
@@ -269,6 +270,21 @@ def test_processes_that_compile_at_once_leave_what_one_leaves(package, tmp_path,
     for value in VARIANTS:
         assert answer(value) == 10 * (value + 1)
     assert was_loaded(answer)
+
+
+def test_variants_with_all_kinds_of_arguments_are_stored():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    few = {"n_estimators": 2, "random_state": 0}
+    for model in (pm.StructuredForestClassifier(**few), pm.HierarchicalBoostingClassifier(**few)):
+        model.fit(X, list("abc") * 10).predict(X)
+    found = set()
+    for name in [name for name in sys.modules if name.startswith("palmette.")]:
+        for each in vars(sys.modules[name]).values():
+            if isinstance(getattr(each, "_cache", None), _kernel_files.KernelCache):
+                found.update(each.signatures)
+    assert len(found) > 5
+    for signature in found:
+        assert _numba_parts.spelled(signature)
 
 
 EVERY_KERNEL = """
