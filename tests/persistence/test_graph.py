@@ -1,12 +1,17 @@
-"""The walk over objects: what is one object stays one, cycles come back, errors name the place."""
+"""The walk over objects: what is one object stays one, its size is known, errors name the place."""
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 from tests.persistence.round_trips import again
 
-from palmette import PalmetteError
+from palmette import Hierarchy, PalmetteError
+from palmette.calibration import CalibratedHierarchicalClassifier
+from palmette.local import LocalPerParentClassifier
 from palmette.persistence._arrays import ArrayReader
 from palmette.persistence._foreign import ALL_CODECS, ForeignWriter
 from palmette.persistence._graph import Decoder, Encoder
@@ -21,12 +26,13 @@ def test_an_object_that_is_used_twice_stays_one_object():
     assert again([[1], [1]])[0] is not again([[1], [1]])[1]
 
 
-def test_cycles_come_back():
+def test_what_contains_itself_is_neither_written_nor_read():
     loop: list = [1]
     loop.append({"self": loop})
-    made = again(loop)
-    assert made[1]["self"] is made
-    assert made[0] == 1
+    with pytest.raises(PalmetteError, match=r"^\[1\]\['self'\] is .* list.* contains itself"):
+        again(loop)
+    with pytest.raises(ValueError, match="object 0 contains itself"):
+        decoded({"ref": 0}, [{"list": [1, {"dict": {"self": {"ref": 0}}}]}])
 
 
 def test_every_kind_of_object_has_a_tag_of_its_own():
@@ -85,6 +91,21 @@ def test_what_is_too_deep_to_be_read_is_not_written():
         again(nested)
 
 
+def test_what_was_met_before_is_as_deep_where_it_is_met_again():
+    low: list = []
+    for _ in range(60):
+        low = [low]
+    high: list = [low]
+    for _ in range(60):
+        high = [high]
+    assert again([low, low[0]]) == [low, low[0]]
+    with pytest.raises(PalmetteError, match="more than 100 levels deep"):
+        again([low, high])
+    one_by_one = [{"list": [{"ref": i - 1}] if i else []} for i in range(200)]
+    with pytest.raises(ValueError, match="nested more than 100"):
+        decoded({"list": [{"ref": i} for i in range(200)]}, one_by_one)
+
+
 def test_equal_objects_are_written_alike():
     def written(value):
         encoder = Encoder(ALL_CODECS, ForeignWriter())
@@ -104,7 +125,7 @@ def doubled(depth: int, tag: str = "list") -> list:
         (doubled(40), "more than"),
         (doubled(2, "tuple"), "no identity"),
         ([{"tuple": [1]}], "no identity"),
-        ([{"list": [{"list": [{"ref": 0}, {"ref": 0}]}]}], "contains itself several times"),
+        ([{"list": [{"list": [{"ref": 0}, {"ref": 0}]}]}], "contains itself"),
         ([{"set": [(2**61 - 1) * i for i in range(100)]}], "same hash"),
         ([{"dict": [[(2**61 - 1) * i, 0] for i in range(100)]}], "same hash"),
         ([{"list": [{"slice": ["range", 0, 10**9, 1]}]}], "more than 10,000,000"),
@@ -182,3 +203,68 @@ def test_the_depth_is_restored_after_an_error():
 def test_objects_with_their_own_form_are_not_made_of_attributes(name, state):
     with pytest.raises(ValueError, match=r"not written by its attributes|is not a Hierarchy"):
         decoded({"object": {"class": name, "state": state}})
+
+
+# ---------------------------------------------------------------------- what is shared
+
+
+def chain(depth: int, written) -> list:
+    """Return a table of objects that each hold the next one twice."""
+    return [*(written({"ref": i + 1}) for i in range(depth)), {"list": ["a"]}]
+
+
+def task(part):
+    return {"object": {"class": "local.TaskKey", "state": {"depth": part, "node": part}}}
+
+
+def form(part):
+    return {"object": {"class": "labels.LabelForm", "state": {"container": part, "dtype": part}}}
+
+
+def finding(part):
+    return {"object": {"class": "hierarchy.Finding", "state": {"kind": {"tuple": [part, part]}}}}
+
+
+def blend(part):
+    state = {"estimators": {"list": [{"tuple": ["a", part]}, {"tuple": ["b", part]}]}}
+    return {"object": {"class": "multipath.CoherentBlendClassifier", "state": state}}
+
+
+def around(part):
+    holder = {"class": "sklearn.pipeline.FeatureUnion", "state": {"a": part, "b": part}}
+    return {"holder": holder}
+
+
+@pytest.mark.parametrize("written", [task, form, finding, blend, around])
+@pytest.mark.parametrize(
+    "used",
+    [
+        lambda first: first,
+        lambda first: {"dict": [[first, 1]]},
+        lambda first: {"set": [first]},
+        lambda first: {"tuple": [{"frozenset": [first]}]},
+    ],
+)
+def test_what_holds_the_next_one_twice_is_refused_at_once(written, used):
+    began = time.process_time()
+    with pytest.raises(ValueError, match="each counted as often as it is used"):
+        decoded(used({"ref": 0}), chain(24, written))
+    assert time.process_time() - began < 1
+
+
+def test_what_is_used_often_is_read_in_files_that_have_as_much():
+    words = [f"word {i}" for i in range(2000)]
+    form = {"known": dict(enumerate(words)), "words": words}
+    assert again([{"form": form, "i": i} for i in range(60)])[59] == {"form": form, "i": 59}
+    array, tree = np.arange(10**6), Hierarchy.star(words)
+    made = again([[array, tree, i] for i in range(5000)])  # nobody walks through them
+    assert made[4999][1] is made[0][1]
+
+
+def test_estimators_that_share_their_parts_come_back():
+    X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, [("a", "x"), ("a", "y"), ("b", "z"), ("b", "w")] * 3
+    part = LocalPerParentClassifier(GaussianNB()).fit(X, y)
+    model = [CalibratedHierarchicalClassifier(part) for _ in range(100)]
+    made = again(model)
+    assert made[99].estimator is made[0].estimator
+    assert made[99].estimator.predict(X) == part.predict(X)

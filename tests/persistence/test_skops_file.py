@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from tests.persistence.mutations import members_of, packed
 
 from palmette.persistence._parts import REVIEWED
-from palmette.persistence._skops import check_content, names_in, skops_io, tidy, write
+from palmette.persistence._skops import check_content, names_in, sizes_of, skops_io, tidy, write
 
 SKOPS = skops_io()
 
@@ -113,3 +113,23 @@ def test_the_schema_keeps_no_addresses():
 
     visit(schema)
     assert max(numbers) < 10
+
+
+def voting(depth: int) -> dict:
+    """Return a schema of estimators that each hold the next one twice."""
+    node: dict = {"__loader__": "JsonNode", "content": "1"}
+    for number in range(depth):
+        stub = {"__loader__": "CachedNode", "__id__": number}
+        node = {"__loader__": "ListNode", "__id__": number, "content": [node]}
+        node = {"__loader__": "TupleNode", "content": [node, stub]}
+    return {"content": [node, {"__loader__": "JsonNode", "content": "2"}]}
+
+
+def test_parts_that_are_used_again_are_counted_again():
+    assert sizes_of(voting(2)) == [13, 1]
+    with pytest.raises(ValueError, match="each counted as often as it is used"):
+        sizes_of(voting(60))
+    schema = voting(1)
+    schema["content"][0]["content"][0]["content"] = [schema["content"][0]["content"][1]]
+    with pytest.raises(ValueError, match="contains itself"):
+        sizes_of(schema)

@@ -19,7 +19,6 @@ from palmette.persistence._parts import check_random_state
 
 _MAX_EQUAL = 64  # keys with the same hash
 _MAX_RANGE = 10**7  # numbers
-_MAX_ITEM = 2**16  # bytes of an item of an array, such as a label
 
 
 class OddFloats(Codec):
@@ -73,7 +72,7 @@ class Bytes(Codec):
 class Lists(Codec):
     """Lists."""
 
-    tag, shared, holds = "list", True, True
+    tag, shared = "list", True
 
     def takes(self, value: Any) -> bool:
         return type(value) is list
@@ -91,7 +90,7 @@ class Lists(Codec):
 class Tuples(Codec):
     """Tuples; named tuples have their own codec."""
 
-    tag, holds = "tuple", True
+    tag = "tuple"
 
     def takes(self, value: Any) -> bool:
         return type(value) is tuple
@@ -106,7 +105,7 @@ class Tuples(Codec):
 class Sets(Codec):
     """Sets, in a reproducible order."""
 
-    tag, shared, holds = "set", True, True
+    tag, shared = "set", True
 
     def takes(self, value: Any) -> bool:
         return type(value) is set
@@ -121,7 +120,7 @@ class Sets(Codec):
 class FrozenSets(Codec):
     """Frozen sets."""
 
-    tag, holds = "frozenset", True
+    tag = "frozenset"
 
     def takes(self, value: Any) -> bool:
         return type(value) is frozenset
@@ -147,7 +146,7 @@ def _spread(keys: list[Any]) -> list[Any]:
 class Dicts(Codec):
     """Dictionaries: a JSON object if all keys are strings, else pairs."""
 
-    tag, shared, holds = "dict", True, True
+    tag, shared = "dict", True
 
     def takes(self, value: Any) -> bool:
         return type(value) is dict
@@ -238,7 +237,7 @@ class Arrays(Codec):
     The flag whether an array is writable is stored, since kernels are compiled for it.
     """
 
-    tag, shared = "array", True
+    tag, shared, opaque = "array", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) in (np.ndarray, np.memmap) and not _holds_objects(value.dtype)
@@ -256,7 +255,7 @@ class Arrays(Codec):
 class ObjectArrays(Codec):
     """Arrays of objects, such as labels, and of strings of any length."""
 
-    tag, shared, holds = "objects", True, True
+    tag, shared = "objects", True
 
     def takes(self, value: Any) -> bool:
         return type(value) is np.ndarray
@@ -301,6 +300,8 @@ class MaskedArrays(Codec):
 
     def read(self, content: Any, decoder: Decoder) -> Any:
         data, mask, fill = decoder.values(content)
+        if not all(type(each) is np.ndarray for each in (data, mask, fill)):
+            raise ValueError("a masked array is not made of arrays")
         return np.ma.MaskedArray(data, mask, fill_value=fill[()])
 
 
@@ -313,15 +314,17 @@ class Scalars(Codec):
         return isinstance(value, np.generic) and not _holds_objects(value.dtype)
 
     def write(self, value: np.generic, encoder: Encoder) -> list[Any]:
-        kind = value.dtype.kind
-        if kind in "biu" or (kind == "f" and value.dtype.itemsize <= 8):
+        if _is_number(value.dtype):
             return [value.dtype.str, encoder.value(value.item())]
         return [encoder.value(value.dtype), value.tobytes().hex()]
 
     def read(self, content: Any, decoder: Decoder) -> Any:
         kind, value = content
         if isinstance(kind, str):
-            return np.dtype(kind).type(decoder.value(value))
+            number, made = decoder.value(value), np.dtype(kind)
+            if not _is_number(made) or type(number) not in (bool, int, float):
+                raise ValueError(f"{kind[:40]!r} is not the type of a number")
+            return made.type(number)
         dtype = decoder.value(kind)
         raw = bytearray.fromhex(value)
         if not isinstance(dtype, np.dtype) or dtype.hasobject or len(raw) != dtype.itemsize:
@@ -347,8 +350,8 @@ class Dtypes(Codec):
         if content == "StringDType":
             return np.dtypes.StringDType()
         made = np.dtype(content) if isinstance(content, str) else decoder.arrays.get(content).dtype
-        if made.itemsize > _MAX_ITEM:  # an array of it could need any memory
-            raise ValueError(f"items of {str(made)[:40]} have more than {_MAX_ITEM:,} bytes")
+        if made.itemsize > decoder.max_item:  # an array of it could need any memory
+            raise ValueError(f"items of {str(made)[:40]} have more than {decoder.max_item:,} bytes")
         return made
 
 
@@ -364,7 +367,7 @@ _SPARSE_PARTS = {
 class Sparse(Codec):
     """Sparse matrices and arrays of scipy, as their arrays."""
 
-    tag, shared = "sparse", True
+    tag, shared, opaque = "sparse", True, True
 
     def takes(self, value: Any) -> bool:
         return sparse.issparse(value) and type(value).__module__.startswith("scipy.")
@@ -393,7 +396,7 @@ class Sparse(Codec):
 class RandomStates(Codec):
     """Random generators of numpy: RandomState and Generator."""
 
-    tag, shared = "random", True
+    tag, shared, opaque = "random", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) in (np.random.RandomState, np.random.Generator)
@@ -418,6 +421,11 @@ class RandomStates(Codec):
         made = np.random.Generator(bits)
         check_random_state(made)
         return made
+
+
+def _is_number(dtype: np.dtype[Any]) -> bool:
+    """Return whether Python has numbers of a dtype, as exact as its own."""
+    return dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize <= 8)
 
 
 def _holds_objects(dtype: np.dtype[Any]) -> bool:

@@ -123,10 +123,10 @@ class ForeignReader:
         self._read = read
         self._trusted = trusted
         self._max_bytes = max_bytes
-        self._parts: dict[int, list[Any]] = {}
+        self._parts: dict[int, list[tuple[Any, int]]] = {}
 
-    def get(self, number: Any) -> Any:
-        """Return an object by its number."""
+    def get(self, number: Any) -> tuple[Any, int]:
+        """Return an object by its number, and how many parts it has."""
         if type(number) is not int or number < 0:
             raise ValueError(f"there is no foreign object {str(number)[:20]}")
         part, place = divmod(number, _PER_MEMBER)
@@ -134,9 +134,9 @@ class ForeignReader:
             self._parts[part] = self._loaded(f"foreign/{part:04d}.skops")
         return self._parts[part][place]
 
-    def _loaded(self, name: str) -> list[Any]:
+    def _loaded(self, name: str) -> list[tuple[Any, int]]:
         content = bytes(self._read(name))
-        check_content(content, self._max_bytes)
+        sizes = check_content(content, self._max_bytes)
         for each in _not_reviewed(content, self._trusted):
             raise Untrusted(each)
         skops = skops_io()
@@ -148,7 +148,7 @@ class ForeignReader:
             raise ValueError(f"{name} is not a list of objects")
         check_parts(objects, self._trusted)
         add_new_parameters(objects)
-        return objects
+        return list(zip(objects, sizes, strict=True))
 
     def _allowed_in(self, content: bytes) -> list[str]:
         """Return trusted types, and the reviewed ones of the file: skops is slow with many."""
@@ -287,7 +287,9 @@ class Foreign(Codec):
         return encoder.foreign.add(value, encoder)
 
     def read(self, content: Any, decoder: Decoder) -> Any:
-        return decoder.foreign.get(content)
+        made, n_values = decoder.foreign.get(content)
+        decoder.count(n_values)
+        return made
 
 
 def _has_palmette_part(value: Any) -> bool:

@@ -2,7 +2,12 @@
 
 A plain value is written as itself, anything else as ``{tag: content}``, where the tag names the
 `Codec`. Mutable objects, which may be shared, are entries of a table, with ``{"ref": number}``
-wherever they are used: this keeps their identity, and allows cycles.
+wherever they are used: this keeps their identity.
+
+What is shared is walked through as often as it is used: its parts are hashed, compared, copied,
+shown, and asked to predict once for each path to them. A small file could name a path without end,
+or 2 to the power of its length, so no object contains itself, and the `Decoder` counts the parts of
+an object again wherever it is used: their number is limited.
 """
 
 from __future__ import annotations
@@ -19,7 +24,9 @@ from palmette.persistence._arrays import ArrayReader, ArrayWriter
 _PLAIN = (type(None), bool, int, str)
 _AS_IS = frozenset({*_PLAIN, float})
 _MAX_DEPTH = 100  # of nested values: more than any model has, less than Python's stack allows
-_MAX_SIZE = 2**26  # values of a container and all inside it, each time that they occur
+# Values that are counted again because objects are used more than once: per value of the file, in
+# a file of few values, and in any. Models of all estimators have 0 to 3 per value.
+_AGAIN, _AGAIN_OF_FEW, _MAX_AGAIN = 64, 2**15, 2**24
 
 
 class Codec:
@@ -33,14 +40,14 @@ class Codec:
         Whether objects keep their identity: each is written once, however often it is used.
     by_type : bool
         Whether `takes` depends only on the type and, for arrays, on their dtype.
-    holds : bool
-        Whether objects are containers, whose parts others walk through.
+    opaque : bool
+        Whether nobody walks through the parts of objects once they are made.
     """
 
     tag: ClassVar[str]
     shared: ClassVar[bool] = False
     by_type: ClassVar[bool] = True
-    holds: ClassVar[bool] = False
+    opaque: ClassVar[bool] = False
 
     def takes(self, value: Any) -> bool:
         """Return whether this is the codec of an object."""
@@ -51,7 +58,7 @@ class Codec:
         raise NotImplementedError
 
     def read(self, content: Any, decoder: Decoder) -> Any:
-        """Return the object; without its parts if it may be in a cycle."""
+        """Return the object, perhaps without its parts."""
         raise NotImplementedError
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
@@ -72,8 +79,8 @@ class ForeignParts(Protocol):
 class ForeignObjects(Protocol):
     """Reader of objects of other libraries."""
 
-    def get(self, number: int) -> Any:
-        """Return an object by its number."""
+    def get(self, number: int) -> tuple[Any, int]:
+        """Return an object by its number, and how many parts it has."""
 
 
 class Encoder:
@@ -101,7 +108,10 @@ class Encoder:
         self._known: dict[tuple[type, Any], Codec] = {}
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []  # references, so that no other object gets the same id
+        self._unfinished: set[int] = set()
         self._steps: list[str | int] = []
+        self._reach = 0  # number of steps to the deepest object so far
+        self._heights: dict[int, int] = {}  # by id: steps to the deepest object inside
 
     def value(self, value: Any) -> Any:
         """Return an object as JSON."""
@@ -109,14 +119,22 @@ class Encoder:
         if kind in _PLAIN or (kind is float and math.isfinite(value)):
             return value
         if id(value) in self._numbers:
+            if id(value) in self._unfinished:
+                raise self.refusal(value, "it contains itself. Set one of its parts to None.")
+            self._reach_to(value, len(self._steps) + self._heights[id(value)])
             return {"ref": self._numbers[id(value)]}
         codec = self._codec_of(value)
         if not codec.shared:
             return {codec.tag: codec.write(value, self)}
         number = self._numbers[id(value)] = len(self.objects)
         self._kept.append(value)
+        self._unfinished.add(id(value))
         self.objects.append(None)
+        outer, self._reach = self._reach, len(self._steps)
         self.objects[number] = {codec.tag: codec.write(value, self)}
+        self._heights[id(value)] = self._reach - len(self._steps)
+        self._reach = max(self._reach, outer)
+        self._unfinished.remove(id(value))
         return {"ref": number}
 
     def values(self, values: Iterable[Any]) -> list[Any]:
@@ -126,11 +144,15 @@ class Encoder:
     def inside(self, step: str | int, value: Any) -> Any:
         """Return a part of the current object as JSON; a step is an attribute or an index."""
         self._steps.append(step)  # not removed after an error, which uses `path`
-        if len(self._steps) > _MAX_DEPTH:
-            raise self.refusal(value, f"it is more than {_MAX_DEPTH} levels deep. Nest it less.")
+        self._reach_to(value, len(self._steps))
         written = self.value(value)
         self._steps.pop()
         return written
+
+    def _reach_to(self, value: Any, depth: int) -> None:
+        if depth > _MAX_DEPTH:
+            raise self.refusal(value, f"it is more than {_MAX_DEPTH} levels deep. Nest it less.")
+        self._reach = max(self._reach, depth)
 
     @property
     def path(self) -> str:
@@ -171,6 +193,10 @@ class Decoder:
     foreign : ForeignObjects
     trusted : collection of str
         Names of classes that the caller trusts.
+    n_values : int
+        Number of values in the JSON, or more.
+    max_item : int
+        Maximum number of bytes of an item of an array, such as a label.
     """
 
     def __init__(
@@ -180,42 +206,45 @@ class Decoder:
         arrays: ArrayReader,
         foreign: ForeignObjects,
         trusted: frozenset[str] = frozenset(),
+        n_values: int = 0,
+        max_item: int = 2**16,
     ) -> None:
         self.arrays = arrays
         self.foreign = foreign
         self.trusted = trusted
+        self.max_item = max_item
         self._codecs = {codec.tag: codec for codec in codecs}
         self._objects = objects
         self._made: dict[int, Any] = {}
         self._checks: list[tuple[Any, Callable[[], None]]] = []  # of parts before their owners
         self._depth = 0
-        self._size = 0  # number of values so far of the outermost container
+        self._reach = 0  # the largest depth so far
+        self._heights: dict[int, int] = {}  # by object: from it to the deepest one inside
+        self._size = 0  # number of values so far, each as often as it is used
+        self._max_size = max_size(n_values)
         self._sizes: dict[int, int] = {}  # by object
-        self._unfinished: set[int] = set()  # containers around this place, up to the next object
-        self._looped: set[int] = set()  # containers that contain themselves
+        self._unfinished: set[int] = set()  # objects around this place
 
     def value(self, written: Any) -> Any:
         """Return the object of a JSON value."""
         self._size += 1
-        if isinstance(written, (*_PLAIN, float)):
-            return written
-        if not isinstance(written, dict) or len(written) != 1:
-            raise ValueError(f"expected a value or one tag, got {str(written)[:60]}")
-        [(tag, content)] = written.items()
-        self._depth += 1
-        try:
-            if self._depth > _MAX_DEPTH + 1:
-                raise ValueError(f"values are nested more than {_MAX_DEPTH} deep")
-            return self._referred(content) if tag == "ref" else self._read(tag, content, None)
-        finally:
-            self._depth -= 1
+        return written if isinstance(written, (*_PLAIN, float)) else self._tagged(written)
 
     def values(self, written: list[Any]) -> list[Any]:
         """Return the objects of a JSON list."""
         if not isinstance(written, list):
             raise ValueError(f"expected a list, got {str(written)[:60]}")
         self._size += len(written)
-        return [each if type(each) in _AS_IS else self.value(each) for each in written]
+        return [each if type(each) in _AS_IS else self._tagged(each) for each in written]
+
+    def count(self, n_values: int) -> None:
+        """Count the values of an object that is used again."""
+        self._size += n_values
+        if self._size > self._max_size:
+            raise ValueError(
+                f"its objects have more than {self._max_size:,} values inside, each counted as "
+                "often as it is used"
+            )
 
     def check(self) -> None:
         """Call `check_arrays` of every object that has this method, and the checks of codecs.
@@ -233,46 +262,70 @@ class Decoder:
                     f"an object of {type(made).__name__} lacks some of its parts ({error})"
                 ) from error
 
+    def _tagged(self, written: Any) -> Any:
+        if not isinstance(written, dict) or len(written) != 1:
+            raise ValueError(f"expected a value or one tag, got {str(written)[:60]}")
+        [(tag, content)] = written.items()
+        self._depth += 1
+        try:
+            self._reach_to(self._depth)
+            return self._referred(content) if tag == "ref" else self._read(tag, content)
+        finally:
+            self._depth -= 1
+
+    def _reach_to(self, depth: int) -> None:
+        if depth > _MAX_DEPTH + 1:
+            raise ValueError(f"values are nested more than {_MAX_DEPTH} deep")
+        self._reach = max(self._reach, depth)
+
     def _referred(self, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self._objects):
             raise ValueError(f"there is no object {str(number)[:20]}")
         if number in self._made:
-            # a container that is used many times in another is walked through as many times
-            if number in self._unfinished:
-                if number in self._looped:
-                    raise ValueError(f"the object {number} contains itself several times")
-                self._looped.add(number)
-            self._size += self._sizes.get(number, 0)
-            if self._size > _MAX_SIZE:
-                raise ValueError(f"a container has more than {_MAX_SIZE:,} values inside")
+            self.count(self._sizes[number])
+            self._reach_to(self._depth + self._heights[number])
             return self._made[number]
+        if number in self._unfinished:
+            raise ValueError(f"the object {number} contains itself")
         written = self._objects[number]
         if not isinstance(written, dict) or len(written) != 1:
             raise ValueError(f"object {number} has no single tag")
         [(tag, content)] = written.items()
         if tag in self._codecs and not self._codecs[tag].shared:
             raise ValueError(f"object {number} is a {tag}, which has no identity")
-        return self._read(tag, content, number)
+        before, outer, self._reach = self._size, self._reach, self._depth
+        self._unfinished.add(number)
+        made = self._read(tag, content)
+        self._unfinished.remove(number)
+        self._made[number] = made
+        self._heights[number] = self._reach - self._depth
+        self._reach = max(self._reach, outer)
+        self._sizes[number] = 1 if self._codecs[tag].opaque else self._size - before
+        return made
 
-    def _read(self, tag: str, content: Any, number: int | None) -> Any:
+    def _read(self, tag: str, content: Any) -> Any:
         if tag not in self._codecs:
             raise ValueError(f"{tag[:40]!r} is an unknown kind of object")
         codec = self._codecs[tag]
-        size, unfinished = self._size, self._unfinished
-        if not codec.holds:
-            self._size, self._unfinished = 0, set()
-        elif number is not None:
-            unfinished.add(number)
         made = codec.read(content, self)
-        if number is not None:
-            self._made[number] = made
         codec.fill(made, content, self)
-        if not codec.holds:
-            self._size, self._unfinished = size, unfinished
-        if number is not None:
-            unfinished.discard(number)
-            self._sizes[number] = self._size - size
         check = codec.check_of(made, self)
         if check is not None:
             self._checks.append((made, check))
         return made
+
+
+def max_size(n_values: int) -> int:
+    """Return how many values a file may have, each counted as often as it is used."""
+    return n_values + min(_AGAIN_OF_FEW + _AGAIN * n_values, _MAX_AGAIN)
+
+
+def count_values(content: bytes | bytearray) -> int:
+    """Return the number of values in JSON, or more.
+
+    Examples
+    --------
+    >>> count_values(b'{"root": [1, {"ref": 0}], "objects": []}')
+    7
+    """
+    return sum(content.count(mark) for mark in (b",", b"[", b"{")) + 1

@@ -43,7 +43,7 @@ _OF_A_FIT = ("_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx")
 class Hierarchies(Codec):
     """Hierarchies, as names, edges and labels, with the checks of the constructor."""
 
-    tag, shared = "hierarchy", True
+    tag, shared, opaque = "hierarchy", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) is Hierarchy
@@ -68,7 +68,7 @@ class Hierarchies(Codec):
 class Derived(Codec):
     """Objects that depend on a hierarchy and some of its nodes only: they are computed again."""
 
-    tag, shared = "derived", True
+    tag, shared, opaque = "derived", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) in _NODES_OF
@@ -100,7 +100,7 @@ _NODES_OF = {LabelSpace: "classes", NodeColumns: "nodes"}
 class NamedTuples(Codec):
     """Named tuples of Palmette."""
 
-    tag, holds = "namedtuple", True
+    tag = "namedtuple"
 
     def takes(self, value: Any) -> bool:
         return (

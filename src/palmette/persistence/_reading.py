@@ -27,9 +27,12 @@ from palmette.persistence._foreign import (
     trusted_class,
     untrusted_types,
 )
-from palmette.persistence._graph import Codec, Decoder, ForeignObjects
+from palmette.persistence._graph import Codec, Decoder, ForeignObjects, count_values
 from palmette.persistence._parts import Untrusted
 from palmette.persistence.names import full_name
+
+_STATE = "state.json"
+_MAX_SHORT = 2**16  # bytes of an item of an array in any file
 
 
 def load(
@@ -107,6 +110,7 @@ class ObjectFile:
         self.manifest = read_manifest(archive.read("manifest.json"), format_name, path, max_bytes)
         self.members: dict[str, list[Any]] = self.manifest["members"]
         self._unread = set(self.members)
+        self._n_values = 0  # in the JSON of the state
         listed, there = {"manifest.json", *self.members}, set(archive.names)
         if listed != there:
             missing, extra = sorted(listed - there), sorted(there - listed)
@@ -122,7 +126,9 @@ class ObjectFile:
 
     def state(self) -> tuple[Any, list[Any]]:
         """Return the root and the table of objects, as JSON."""
-        state = parse_json(self.read("state.json"), self.max_bytes)
+        content = self.read(_STATE)
+        state = parse_json(content, self.max_bytes)
+        self._n_values = count_values(content)
         if not isinstance(state, dict) or not isinstance(state.get("objects"), list):
             raise ValueError("the state has no table of objects")
         return state["root"], state["objects"]
@@ -135,7 +141,16 @@ class ObjectFile:
     ) -> Any:
         """Return the object, after a check of all of its parts."""
         root, objects = self.state()
-        decoder = Decoder(codecs, objects, ArrayReader(self.read), foreign, trusted)
+        decoder = Decoder(
+            codecs,
+            objects,
+            ArrayReader(self.read),
+            foreign,
+            trusted,
+            self._n_values,
+            # a label that is as long as its type is in the file
+            max(_MAX_SHORT, 4 * self.archive.size(_STATE)),
+        )
         made = decoder.value(root)
         decoder.check()
         for name in sorted(self._unread):

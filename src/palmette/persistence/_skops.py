@@ -25,6 +25,7 @@ from typing import Any
 
 from palmette.persistence._archive import MAX_BYTES, parse_json
 from palmette.persistence._arrays import from_npy, to_npy
+from palmette.persistence._graph import max_size
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _SCHEMA = "schema.json"
@@ -115,7 +116,7 @@ def names_in(content: bytes) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def check_content(content: bytes | bytearray, max_bytes: int = MAX_BYTES) -> None:
+def check_content(content: bytes | bytearray, max_bytes: int = MAX_BYTES) -> list[int]:
     """Raise an error for a file with compressed members or with invalid arrays.
 
     Parameters
@@ -123,6 +124,11 @@ def check_content(content: bytes | bytearray, max_bytes: int = MAX_BYTES) -> Non
     content : bytes
     max_bytes : int
         See `parse_json`.
+
+    Returns
+    -------
+    list of int
+        See `sizes_of`.
 
     Raises
     ------
@@ -143,6 +149,7 @@ def check_content(content: bytes | bytearray, max_bytes: int = MAX_BYTES) -> Non
                     for each in arrays.namelist():
                         from_npy(arrays.read(each))
         check_schema(schema, shapes)
+        return sizes_of(schema)
 
 
 def _check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
@@ -271,6 +278,45 @@ def check_schema(schema: Any, shapes: Mapping[str, tuple[int, ...]] | None = Non
             is_good = parts.is_tree(node)
         if not is_good:
             raise ValueError(f"an object of {name[:100]} has an invalid state")
+
+
+def sizes_of(schema: Any) -> list[int]:
+    """Return the number of nodes of each object of a list, each as often as it is used.
+
+    Raises
+    ------
+    ValueError
+        If an object contains itself, or they have too many nodes: see `_graph.max_size`.
+    """
+    nodes = nodes_of(schema)
+    limit, sizes = max_size(len(nodes)), dict[Any, int | None]()
+
+    def size(value: Any) -> int:
+        if isinstance(value, list):
+            return sum(map(size, value))
+        if not isinstance(value, dict):
+            return 0
+        number = value.get("__id__")
+        if value.get("__loader__") == "CachedNode":
+            found = sizes.get(number, 1)  # skops finds no object that is written later
+            if found is None:
+                raise ValueError("an object contains itself")
+            return found
+        if number is not None:
+            sizes[number] = None
+        found = ("__loader__" in value) + sum(map(size, value.values()))
+        if number is not None:
+            sizes[number] = found
+        if found > limit:
+            raise ValueError(
+                f"its objects have more than {limit:,} parts, each counted as often as it is used"
+            )
+        return found
+
+    found = [size(each) for each in schema["content"]]
+    if sum(found) > limit:
+        raise ValueError(f"its objects have more than {limit:,} parts")
+    return found
 
 
 class _Parts:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
 from tests.persistence.round_trips import again
 
+import palmette as pm
 from palmette import PalmetteError, ReadError
 from palmette.persistence._arrays import ArrayReader
 from palmette.persistence._foreign import ALL_CODECS
@@ -158,3 +160,38 @@ def test_a_generator_beyond_its_own_numbers_is_refused(bits):
     generator.bit_generator.state = state
     with pytest.raises(ReadError, match="is out of bounds"):
         again(generator)
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        ["V1000000000", 10**9],
+        ["V8", 10**9],
+        ["S8", "a"],
+        ["(1000000,)f8", 1],
+        ["O", 1],
+        ["M8[s]", 1],
+        ["<f8", {"list": [1, 2]}],
+        ["<i8", "1"],
+        ["<i8", 10**30],
+        [{"dtype": "V1000000000"}, "00"],
+    ],
+)
+def test_a_scalar_with_a_number_is_one_number(scalar):
+    decoder = Decoder(ALL_CODECS, [], ArrayReader(lambda name: bytearray()), None)
+    with pytest.raises((ValueError, OverflowError), match=r"."):
+        decoder.value({"scalar": scalar})
+
+
+def test_a_masked_array_is_made_of_arrays():
+    decoder = Decoder(ALL_CODECS, [], ArrayReader(lambda name: bytearray()), None)
+    with pytest.raises(ValueError, match="not made of arrays"):
+        decoder.value({"masked": [{"slice": ["range", 0, 10**7, 1]}, False, 0]})
+
+
+@pytest.mark.parametrize("length", [100, 17_000, 200_000])
+def test_labels_of_any_length_come_back(length):
+    names = ["x" * length, "y"]
+    X, y = [[0.0], [1.0]] * 4, names * 4
+    model = again(pm.FlatClassifier(GaussianNB(), hierarchy=pm.Hierarchy.star(names)).fit(X, y))
+    assert model.predict([[0.0], [1.0]]).tolist() == names
