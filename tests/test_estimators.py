@@ -23,6 +23,11 @@ from tests.instances import (
 from tests.laws import laws_of
 from tests.laws.poor_rows import poor_rows_are_learnt_from
 from tests.laws.probabilities import ON_PROBABILITIES
+from tests.laws.same_content import (
+    FORMS,
+    NAMED,
+    names_and_columns_change_nothing_but_ties,
+)
 from tests.laws.shared import one_of
 
 import palmette
@@ -133,6 +138,17 @@ def test_it_obeys_the_laws(estimator, laws):
 def test_rows_that_say_nothing_are_learnt_from(estimator):
     parameters = PARAMETERS.get(estimator.__name__, ({},))[0]
     poor_rows_are_learnt_from(estimator(**parameters), slice(0, None, 4))  # all in the laws
+
+
+@pytest.mark.parametrize("estimator", public_estimators(), ids=label)
+def test_names_and_columns_change_nothing_but_ties(estimator):
+    model = estimator(**PARAMETERS.get(estimator.__name__, ({},))[0])
+    names_and_columns_change_nothing_but_ties(model, tuple(one_of(FORMS, model)))  # all in the laws
+
+
+def test_those_whom_names_and_columns_change_are_public_and_change_by_what_is_tried():
+    assert set(NAMED) <= set(palmette.__all__)
+    assert {form for forms in NAMED.values() for form in forms} <= set(FORMS)
 
 
 QUICK = {"n_estimators": 3, "random_state": 0}

@@ -19,6 +19,7 @@ from tests.laws.learners import ON_LEARNERS
 from tests.laws.own_tree import ON_OWN_TREE, learns_over_labels
 from tests.laws.poor_rows import ON_POOR_ROWS
 from tests.laws.probabilities import ON_PROBABILITIES
+from tests.laws.same_content import ON_SAME_CONTENT
 from tests.laws.selectors import ON_SELECTORS
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 from tests.laws.weights import ON_WEIGHTS
@@ -67,7 +68,7 @@ EXCUSED: dict[str, dict[str, str]] = {
 
 def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None]]:
     """Laws that apply to an estimator."""
-    yield from ON_ARRAYS + ON_POOR_ROWS
+    yield from ON_ARRAYS + ON_POOR_ROWS + ON_SAME_CONTENT
     if has_fit_parameter(estimator, "sample_weight"):
         yield from ON_WEIGHTS
     if isinstance(estimator, ClassTreeLearner) or hasattr(estimator, "learns_from_label_sets"):

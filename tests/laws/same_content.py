@@ -1,0 +1,242 @@
+"""Laws about what has no meaning: names of labels and their order, constant and permuted columns.
+
+Answers may differ in ties only: rows for which both labels are equally good. Estimators for which
+that cannot hold are named with the reason.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from tests.laws.learners import families, groups_of
+from tests.laws.own_tree import learns_over_labels
+from tests.laws.problems import problem
+
+from palmette import CoherentKernelClassifier, routing
+from palmette.feature_selection import HierarchicalFeatureSelector
+from palmette.weak import SharedTree
+
+__all__ = ["FORMS", "NAMED", "names_and_columns_change_nothing_but_ties", "with_few_draws"]
+
+FORMS = ("names", "constant", "columns")
+
+_BY_LABEL = "draws are by the number of a label, which follows from the order of names"
+_BY_COLUMN = "columns are drawn by their number"
+_FOLDS = "rows are drawn by their contents and labels, so that their order changes nothing"
+_STARTS = "weights start at random numbers, and rows are dropped at random by column"
+
+# estimators that cannot obey the law, by what is changed, and why
+NAMED: dict[str, dict[str, str]] = {
+    "AdaBoostBHCClassifier": {
+        "names": "the rows of a node are drawn with the seed of its number",
+        "constant": _BY_COLUMN,
+        "columns": _BY_COLUMN,
+    },
+    "AdaBoostECCClassifier": {"names": _BY_LABEL},
+    "COCOA": {"names": _BY_LABEL, "constant": _FOLDS, "columns": _FOLDS},
+    "ChainEnsemble": {"names": _BY_LABEL},
+    "CoherentForestClassifier": {"constant": _BY_COLUMN, "columns": _BY_COLUMN},
+    "CoherentNetworkClassifier": dict.fromkeys(FORMS, _STARTS),
+    "DAGSVMClassifier": {"constant": "rows are not centred: the column is one more intercept"},
+    "HOMER": {"names": _BY_LABEL},
+    "HOMERTree": {"names": _BY_LABEL},
+    "HierarchicalBoostingClassifier": {"columns": "of equally good cuts the first is taken"},
+    "LabelEmbeddingTree": {
+        "names": "folds are dealt class by class; classes never confused are cut in their order"
+    },
+    "LinearMultilabel": {"names": _FOLDS, "constant": _FOLDS, "columns": _FOLDS},
+    "RAkEL": {"names": _BY_LABEL},
+    "RandomTree": {"names": _BY_LABEL},
+    "StructuredForestClassifier": {
+        "names": _BY_LABEL,
+        "constant": _BY_COLUMN,
+        "columns": _BY_COLUMN,
+    },
+}
+
+_BAYES = {"estimator": GaussianNB()}
+
+# parameters with which an estimator draws as little as it can, in place of those of its instance
+_FEW_DRAWS: dict[str, dict[str, Any]] = {
+    "CalibratedLabelRanking": _BAYES,
+    "ChainEnsemble": _BAYES,
+    "CoherentBlendClassifier": {
+        "estimators": [
+            ("wide", CoherentKernelClassifier(0.1, 2.0)),
+            ("narrow", CoherentKernelClassifier(0.01, 1.0)),
+        ]
+    },
+    "HOMER": _BAYES,
+    "HierarchicalAdaBoostClassifier": {
+        "weak_learner": SharedTree(2, max_features=None, thresholds="best")
+    },
+    "HierarchicalBoostingClassifier": {
+        "max_features": None,
+        "thresholds": "best",
+        "max_depth": 2,
+        "n_estimators": 10,
+    },
+    "HierarchicalFeatureSelector": {"n_features_to_select": 2},
+    "RAkEL": _BAYES,
+    "TreesMultilabel": {
+        "kind": "random_forest",
+        "bootstrap": False,
+        "max_features": None,
+        "max_depth": 2,
+    },
+}
+
+# how near answers are: solvers that end at a tolerance, and products in single precision
+_NEAR = {
+    "CoherentBlendClassifier": 1e-4,
+    "CoherentKernelClassifier": 1e-4,
+    "HierarchicalFeatureSelector": 1e-3,
+}
+
+
+def with_few_draws(estimator: BaseEstimator) -> BaseEstimator:
+    """Return an unfitted copy that draws as little as it can, and always the same numbers."""
+    model = clone(estimator)
+    own = model.get_params(deep=False)
+    if isinstance(own.get("estimator"), DecisionTreeClassifier):  # draws among equal splits
+        model.set_params(estimator=GaussianNB())
+    if isinstance(own.get("router"), routing.ChosenRouter | routing.AverageRouter):
+        model.set_params(router="linear")
+    model.set_params(**_FEW_DRAWS.get(type(model).__name__, {}))
+    return model.set_params(random_state=0) if "random_state" in own else model
+
+
+class Answers(NamedTuple):
+    """What a fitted estimator says, with the names and the columns that it had first."""
+
+    labels: list[Any]  # groups of a learned tree, nodes with features, or labels of rows
+    numbers: np.ndarray | None  # (n_rows, n_labels), or scores of features
+
+
+def names_and_columns_change_nothing_but_ties(
+    estimator: BaseEstimator, forms: tuple[str, ...] = FORMS
+) -> None:
+    name = type(estimator).__name__
+    model = with_few_draws(estimator)
+    X, y = families() if _takes_names(model) else problem()
+    first = _answers(model, X, y, {})
+    for form in forms:
+        other = _changed(model, X, y, form)
+        wrong = _differences(first, other, _NEAR.get(name, 1e-7))
+        if form in NAMED.get(name, {}):
+            assert wrong, f"{name} is named, but changed {form} change nothing"
+        else:
+            assert not wrong, f"changed {form}: {wrong}"
+
+
+def _takes_names(model: BaseEstimator) -> bool:
+    if isinstance(model, HierarchicalFeatureSelector):
+        return False
+    return not hasattr(model, "predict") or learns_over_labels(model)
+
+
+def _changed(model: BaseEstimator, X: np.ndarray, y: Any, form: str) -> Answers:
+    if form == "names":
+        names = sorted({part for label in y for part in label})
+        new = {part: f"{chr(ord('z') - i)}{i}" for i, part in enumerate(names)}
+        old = {changed: part for part, changed in new.items()}
+        if isinstance(y, np.ndarray):
+            return _answers(model, X, np.array([new[label] for label in y]), old)
+        return _answers(model, X, [tuple(new[part] for part in path) for path in y], old)
+    if form == "columns":
+        order = np.arange(X.shape[1])[::-1]
+        return _answers(model, np.ascontiguousarray(X[:, order]), y, {}, order)
+    more = np.column_stack([np.full(len(X), 3.0), X])
+    return _answers(model, more, y, {}, np.arange(X.shape[1]) + 1)
+
+
+def _answers(
+    model: BaseEstimator, X: np.ndarray, y: Any, old: dict[str, str], columns: Any = slice(None)
+) -> Answers:
+    """Fit and predict; names and columns are changed back."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(model).fit(X, y)
+    if isinstance(fitted, HierarchicalFeatureSelector):
+        return _of_selector(fitted, old, columns)
+    if not hasattr(fitted, "predict"):
+        groups = [
+            sorted(old.get(str(leaf), str(leaf)) for leaf in each)
+            for each in groups_of(fitted.hierarchy_)
+        ]
+        return Answers(sorted(groups), None)
+
+    def first_name(label: Any) -> Any:
+        if isinstance(label, tuple | list):
+            return tuple(old.get(part, part) for part in label)
+        return old.get(str(label), str(label))
+
+    labels = [first_name(label) for label in fitted.predict(X)]
+    if not hasattr(fitted, "predict_proba"):
+        return Answers(labels, None)
+    classes = [first_name(label) for label in fitted.classes_]
+    return Answers(labels, fitted.predict_proba(X)[:, _sorted(classes)])
+
+
+def _sorted(classes: list[Any]) -> list[int]:
+    return sorted(range(len(classes)), key=lambda place: classes[place])
+
+
+def _of_selector(fitted: Any, old: dict[str, str], columns: Any) -> Answers:
+    hierarchy = fitted.hierarchy_
+    paths = [
+        "/".join(old.get(part, part) for part in str(path).split("/"))
+        for path in hierarchy.path_strings
+    ]
+    nodes = sorted(range(len(paths)), key=lambda node: paths[node])
+    supports = fitted.node_supports_.toarray()[nodes][:, columns]
+    scores = fitted.node_scores_.toarray()[nodes][:, columns]
+    return Answers(supports.tolist(), scores / np.abs(scores).max())
+
+
+def _differences(first: Answers, other: Answers, near: float) -> str:
+    """Return what differs, other than ties; nothing if nothing does."""
+    if first.numbers is not None and other.numbers is not None:
+        most = float(np.abs(first.numbers - other.numbers).max())
+        if most > near:
+            return f"scores by up to {most:.1e}"
+    if len(first.labels) != len(other.labels):
+        return "the number of groups"
+    rows = [i for i, (a, b) in enumerate(zip(first.labels, other.labels, strict=True)) if a != b]
+    if first.numbers is None:
+        return f"{len(rows)} labels or groups" if rows else ""
+    classes = sorted(set(first.labels) | set(other.labels)) if rows else []
+    if rows and len(classes) != first.numbers.shape[1]:
+        return f"{len(rows)} labels"
+    kept = [i for i in rows if not _is_tie(first, other, i, classes, near)]
+    return f"{len(kept)} labels that are no ties" if kept else ""
+
+
+def _is_tie(first: Answers, other: Answers, row: int, classes: list[Any], near: float) -> bool:
+    """Return whether two labels are equally probable, or have the same expected F1."""
+    shares = first.numbers[row]
+    a, b = classes.index(first.labels[row]), classes.index(other.labels[row])
+    if abs(shares[a] - shares[b]) <= near:
+        return True
+    expected = [
+        sum(p * _f1(classes[k], each) for p, each in zip(shares, classes, strict=True))
+        for k in (a, b)
+    ]
+    return bool(abs(expected[0] - expected[1]) <= near)
+
+
+def _f1(one: Any, other: Any) -> float:
+    """Return the hierarchical F1 of two paths."""
+    common = 0
+    while common < min(len(one), len(other)) and one[common] == other[common]:
+        common += 1
+    return 2.0 * common / (len(one) + len(other))
+
+
+ON_SAME_CONTENT: list[Callable[[BaseEstimator], None]] = [names_and_columns_change_nothing_but_ties]
