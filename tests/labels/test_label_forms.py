@@ -12,13 +12,31 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
 from tests.label_cases import NAMES, PATHS, TABLES, same
 from tests.strategies import any_names, node_lists, quick, trees
 
+from palmette import CoherentForestClassifier, ConformalHierarchicalClassifier, FlatClassifier
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import as_dtype
 from palmette.labels._labels import NodeLabels
 
+DAYS = ["2024-01-31", "2024-02-01", "2024-03-31"]
+DATES = {
+    "days": np.array(DAYS, dtype="datetime64[D]"),
+    "nanoseconds": np.array(DAYS, dtype="datetime64[ns]"),
+    "durations": np.array([1, 2, 3], dtype="timedelta64[ns]"),
+    "scalars": list(np.array(DAYS, dtype="datetime64[ns]")),
+    "timestamps": [pd.Timestamp(day) for day in DAYS],
+    "dates": [pd.Timestamp(day).date() for day in DAYS],
+    "series": pd.Series(pd.to_datetime(DAYS)),
+    "zoned": pd.Series(pd.to_datetime(DAYS, utc=True)),
+    "nanosecond series": pd.Series(DAYS, dtype="datetime64[ns]"),
+    "category": pd.Series(DAYS, dtype="datetime64[ns]").astype("category"),
+    "polars": pl.Series(DAYS).str.to_datetime(),
+    "pyarrow": pa.array(pd.to_datetime(DAYS)),
+    "pyarrow days": pa.array([pd.Timestamp(day).date() for day in DAYS]),
+}
 few = settings(quick, max_examples=8)
 PETS = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
 YEARS = Hierarchy.from_paths([(2019, 1), (2019, 2), (2020, 1), ("later", 3)])
@@ -274,3 +292,49 @@ def test_arrays_have_the_type_where_it_holds_all_values(values, dtype, kind):
     found = as_dtype(array, None if dtype is None else np.dtype(dtype))
     assert found.dtype.kind == kind
     assert found.tolist() == values or kind == "M"
+
+
+# ---------------------------------------------------------------------- labels of arrays
+
+
+@pytest.mark.parametrize("form", DATES)
+def test_dates_are_labels(form):
+    y, X = DATES[form], np.eye(3)
+    model = FlatClassifier(GaussianNB()).fit(X, y)
+    assert type(model.predict(X)) is type(np.zeros(3) if isinstance(y, list) else y)
+    assert list(model.predict(X)) == list(y)
+    assert (model.score(X, y), len(model.classes_)) == (1.0, 3)
+    assert model.hierarchy_.index(model.classes_).tolist() == [1, 2, 3]
+    best, _ = model.predict_top_k(X, k=1)
+    assert [row[0] for row in best] == (y.to_pylist() if isinstance(y, pa.Array) else list(y))
+
+
+def test_dates_are_labels_of_models_with_intervals_and_of_dags():
+    y, X = np.repeat(DATES["nanoseconds"], 8), np.repeat(np.eye(3), 8, axis=0)
+    conformal = ConformalHierarchicalClassifier(FlatClassifier(GaussianNB()), cv=2).fit(X, y)
+    (found,) = conformal.predict_set(X[:1])
+    assert y[0] in found <= set(y)
+    forest = CoherentForestClassifier(n_estimators=3, random_state=0).fit(X, y)
+    assert (forest.score(X, y), forest.predict(X).dtype) == (1.0, y.dtype)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", "a\0", "a\0\0"],
+        [b"a", b"a\0", b"b"],
+        ["\0", "b", "\0\0"],
+        [("x", "a"), ("x", "a\0"), ("y", "b")],
+        ["x/a", "x/a\0", "y/b"],
+    ],
+)
+def test_zero_characters_at_the_end_distinguish_labels(labels):
+    X, y = np.eye(3), labels
+    for made in (y, as_objects(y)):
+        model = FlatClassifier(GaussianNB()).fit(X, made)
+        assert list(model.predict(X)) == labels
+        assert (model.score(X, made), len(model.classes_)) == (1.0, 3)
+
+
+def as_objects(labels):
+    return np.fromiter(labels, dtype=object, count=len(labels))

@@ -23,6 +23,7 @@ from palmette.decisions._decode import top_classes
 from palmette.decisions._rules import BestPath, Confident, Decoding
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import as_list
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
@@ -122,7 +123,7 @@ def hierarchy_of(model: Any) -> Hierarchy:
             f"{type(model).__name__} predicts several columns of classes: expected one label "
             "per row, or a 0/1 matrix with one column per label."
         )
-    return Hierarchy.star(np.asarray(classes).tolist())
+    return Hierarchy.star(as_list(classes))
 
 
 def fitted_hierarchy(estimator: Any) -> Hierarchy | None:
@@ -257,7 +258,7 @@ class PathAnswers:
             nodes = np.asarray(self._inner.classes_, dtype=np.int32)
         else:
             classes = np.asarray(find_in_parts(estimator, "classes_"))
-            nodes = np.asarray(hierarchy.index(classes.tolist()), dtype=np.int32)
+            nodes = np.asarray(hierarchy.index(as_list(classes)), dtype=np.int32)
         self._order = np.argsort(nodes)
         self.space = LabelSpace(hierarchy, nodes[self._order])
 

@@ -21,6 +21,7 @@ from palmette.decisions._decode import RouteByMarginals, normalize_rows, path_pr
 from palmette.decisions._rules import Decoding
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import as_list
 from palmette.labels._containers import Container
 from palmette.labels._forms import LabelForm, as_dtype, node_csr, sorted_labels
 from palmette.labels._labels import NodeLabels
@@ -623,8 +624,8 @@ def true_nodes(hierarchy: Hierarchy, form: LabelForm, y: Any, is_given: bool) ->
         return NodeLabels.encode(y, hierarchy).terminals
     labels = NodeLabels.encode(y, flat=True)
     seen, codes = np.unique(labels.terminals, return_inverse=True)
-    names = labels.form.class_labels(seen, labels.hierarchy).tolist()
-    known = [hierarchy.index(name) if name in hierarchy else -1 for name in names]
+    names = labels.form.class_labels(seen, labels.hierarchy)
+    known = [hierarchy.index(name) if name in hierarchy else -1 for name in as_list(names)]
     return np.asarray(known, dtype=np.int32)[codes]
 
 
@@ -658,8 +659,8 @@ def closed_on(
             labels = NodeLabels.encode(y, hierarchy)
         return labels.closed, np.ones(len(labels), dtype=bool)
     seen, codes = np.unique(labels.given.indices, return_inverse=True)
-    names = labels.form.class_labels(seen, labels.hierarchy).tolist()
-    numbers = [hierarchy.index(name) if name in hierarchy else -1 for name in names]
+    names = labels.form.class_labels(seen, labels.hierarchy)
+    numbers = [hierarchy.index(name) if name in hierarchy else -1 for name in as_list(names)]
     nodes = np.asarray(numbers, dtype=np.int32)[codes]
     rows = np.repeat(np.arange(len(labels)), np.diff(labels.given.indptr))
     there = nodes >= 0

@@ -54,6 +54,7 @@ from palmette.decisions._thresholds import LabelRule
 from palmette.decisions._tuned import TunedRule, is_label_rule, resolve_label_rule
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import as_list, object_array
 from palmette.hierarchy._pictures import fitted_html
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
@@ -537,7 +538,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise PalmetteError(f"k={k!r}: expected a positive integer.")
         nodes, proba = self._top_k(rows, k)
         unique, places = np.unique(nodes, return_inverse=True)
-        names = self._answers.form.class_labels(unique, self._answers.hierarchy).astype(object)
+        names = object_array(
+            as_list(self._answers.form.class_labels(unique, self._answers.hierarchy))
+        )
         return names[places.reshape(nodes.shape)].tolist(), proba
 
     def _top_k(self, X: Any, k: int) -> tuple[IntArray, FloatArray]:

@@ -38,6 +38,7 @@ from palmette.calibration._unseen import novelty
 from palmette.decisions._rules import BestPath
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import as_list
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 
@@ -490,7 +491,8 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         """Return sets of labels from sparse sets of nodes."""
         form, hierarchy = self.label_form_, self.hierarchy_
         used = np.unique(nodes.indices)
-        names = dict(zip(used.tolist(), form.class_labels(used, hierarchy).tolist(), strict=True))
+        labels = as_list(form.class_labels(used, hierarchy))
+        names = dict(zip(used.tolist(), labels, strict=True))
         members = [names[node] for node in nodes.indices.tolist()]
         return [set(members[a:b]) for a, b in pairwise(nodes.indptr.tolist())]
 

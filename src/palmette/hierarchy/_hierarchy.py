@@ -27,6 +27,7 @@ from palmette.hierarchy._graph import (
 )
 from palmette.hierarchy._names import (
     NodeLookup,
+    as_list,
     check_names,
     join_paths,
     require_distinct,
@@ -541,7 +542,7 @@ class Hierarchy(Structure):
         if hasattr(node, "__array__") and np.ndim(node) > 0:
             if np.ndim(node) > 1:
                 raise HierarchyError(f"nodes have shape {np.shape(node)}: expected one dimension.")
-            node = np.asarray(node).tolist()
+            node = as_list(node)
         if isinstance(node, list):
             return np.fromiter(map(self._lookup.find, node), dtype=np.int32, count=len(node))
         return self._lookup.find(node)

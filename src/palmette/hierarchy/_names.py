@@ -52,6 +52,20 @@ def object_array(values: Sequence[Any]) -> NDArray[np.object_]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
+def as_list(values: Any) -> list[Any]:
+    """Return the values of a 1-D array as a list of Python values.
+
+    Dates and durations stay numpy scalars: nanoseconds would become integers, and days other types.
+
+    Examples
+    --------
+    >>> as_list(np.array(["2024-01-31"], dtype="datetime64[ns]")) == [np.datetime64("2024-01-31")]
+    True
+    """
+    array = np.asarray(values)
+    return list(array) if array.dtype.kind in "mM" else array.tolist()
+
+
 def distinct(
     values: Sequence[Any], where: Callable[[int], str] = "y[{}]".format
 ) -> tuple[list[Any], NDArray[np.int64]]:

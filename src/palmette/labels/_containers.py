@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.exceptions import LabelError
-from palmette.hierarchy._names import is_padding, object_array, shown
+from palmette.hierarchy._names import as_list, is_padding, object_array, shown
 
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
@@ -30,7 +30,7 @@ def from_pandas(column: Any) -> NDArray[Any]:
     if isinstance(column.dtype, np.dtype):
         return np.asarray(column.to_numpy())
     values = np.asarray(column.astype(object).to_numpy() if column.hasnans else column.to_numpy())
-    return values if values.dtype.kind in _NUMBERS else values.astype(object)
+    return values if values.dtype.kind in _NUMBERS else object_array(as_list(values))
 
 
 def to_pandas(values: NDArray[Any], dtype: Any, index: Any, name: Any = None) -> Any:
@@ -109,8 +109,7 @@ def stack_columns(columns: list[NDArray[Any]], n_rows: int) -> NDArray[Any]:
             return stacked
     table = np.empty((n_rows, len(columns)), dtype=object)
     for i, column in enumerate(columns):
-        is_date = column.dtype.kind in "mM"  # tolist would return integers of nanoseconds
-        table[:, i] = object_array(list(column) if is_date else column.tolist())
+        table[:, i] = object_array(as_list(column))
     return table
 
 

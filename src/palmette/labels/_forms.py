@@ -216,10 +216,28 @@ def as_dtype(values: NDArray[np.object_], dtype: Any) -> NDArray[Any]:
         return values
     if bool in types and kind != "b":
         return values  # True would become 1
+    if kind in "US" and ends_in_nul(values.ravel().tolist()):
+        return values
     try:
         return values.astype(kind if kind in "US" else dtype)
     except OverflowError:  # an integer too large for the type
         return values
+
+
+def ends_in_nul(labels: Sequence[Any]) -> bool:
+    r"""Whether a text ends in a zero character, which arrays of texts of one width lose.
+
+    Examples
+    --------
+    >>> ends_in_nul(["a", "a\0"]), ends_in_nul(["a\0b", 1])
+    (True, False)
+    """
+    for label in labels:
+        if isinstance(label, str) and label.endswith("\0"):
+            return True
+        if isinstance(label, bytes) and label.endswith(b"\0"):
+            return True
+    return False
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from palmette._arrays import IntArray
 from palmette.exceptions import LabelError
 from palmette.hierarchy._graph import strip_padding
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.hierarchy._names import distinct, is_padding, shown, sorted_labels
+from palmette.hierarchy._names import as_list, distinct, is_padding, shown, sorted_labels
 from palmette.hierarchy._separators import SEPARATORS, detect_separator, split_path
 from palmette.labels._containers import Container
-from palmette.labels._forms import LabelForm, Reading, find_all, node_csr, one_per_row
+from palmette.labels._forms import LabelForm, Reading, ends_in_nul, find_all, node_csr, one_per_row
 
 
 def is_indicator(values: NDArray[Any], container: Container, hierarchy: Hierarchy | None) -> bool:
@@ -142,9 +142,8 @@ def read_labels(
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:
-    """Return the Python values of a column; dates stay numpy scalars, as in `stack_columns`."""
-    flat = values.ravel()
-    return list(flat) if values.dtype.kind in "mM" else flat.tolist()
+    """Return the Python values of a column."""
+    return as_list(values.ravel())
 
 
 def _read_column(
@@ -211,7 +210,7 @@ def _read_names(
 def _dtype_of(labels: list[Any]) -> np.dtype[Any]:
     """Return the array type of labels in a list: object, unless numpy keeps them unchanged."""
     types = set(map(type, labels))
-    if len(types) == 1 and types <= {str, bytes, bool, int, float}:
+    if len(types) == 1 and types <= {str, bytes, bool, int, float} and not ends_in_nul(labels):
         dtype = np.asarray(labels).dtype
         if int not in types or dtype.kind in "iu":  # integers beyond 64 bits become floats
             return dtype

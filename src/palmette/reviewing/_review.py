@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -286,16 +287,16 @@ class _Listing:
         score, proposed, words = np.zeros(len(cells)), {}, {}
         chosen: list[Any] = []
         for group in np.split(rows, starts[1:]):
-            names, counts = np.unique(cells[group].astype(str), return_counts=True)
-            if len(names) < 2:
+            counted = Counter(sorted(cells[group].tolist()))
+            if len(counted) < 2:
                 continue
-            best = names[counts.argmax()] if (counts == counts.max()).sum() == 1 else ""
+            (best, most), (_, second) = counted.most_common(2)
+            best = best if most > second else ""
             for row in group.tolist():
-                own = counts[names == cells[row]][0]
+                own = counted[cells[row]]
                 score[row] = 1.0 - own / len(group)
                 proposed[row] = best
-                others = [f"{n} with {name}" for name, n in zip(names, counts, strict=True)
-                          if name != cells[row]]  # fmt: skip
+                others = [f"{n} with {name}" for name, n in counted.items() if name != cells[row]]
                 words[row] = f"{len(group)} rows are equal: {own} with this label, " + ", ".join(
                     others[:3] + ["..."] * (len(others) > 3)
                 )
