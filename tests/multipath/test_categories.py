@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -81,6 +83,20 @@ def test_columns_of_a_table_with_a_type_of_categories_are_found():
     turned = table.assign(c=table["c"].cat.reorder_categories(NAMES[::-1]))
     assert np.array_equal(found.predict_node_proba(turned), proba)
     assert clone(FOREST).fit(X, y).is_categorical_ is None
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "pyarrow batch"])
+def test_tables_of_other_libraries_are_read_like_those_of_pandas(library):
+    X, y = problem()
+    colours = pd.Series(NAMES[X[:, 1].astype(int)]).where(X[:, 0] > -1).astype("category")
+    table = pd.DataFrame({"x": np.where(X[:, 0] > 1, np.nan, X[:, 0]), "c": colours})
+    make = {"polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+    other = make.get(library, pa.RecordBatch.from_pandas)(table)
+    for given in ("from_dtype", ["c"], [1]):
+        model = clone(FOREST).set_params(categorical_features=given)
+        expected = model.fit(table, y).predict_node_proba(table)
+        assert np.array_equal(model.fit(other, y).predict_node_proba(other), expected)
+        assert model.is_categorical_.tolist() == [False, True]
 
 
 def test_a_new_or_missing_category_is_none_of_the_known():

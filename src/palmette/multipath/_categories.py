@@ -13,11 +13,12 @@ from sklearn.utils.validation import validate_data
 
 from palmette._arrays import FloatArray, is_missing, read_rows
 from palmette.exceptions import PalmetteError
+from palmette.labels._containers import column_names
 
 Category: TypeAlias = str | int | float | bool
 
 _UNKNOWN = -1.0  # code of a category that no row of the fit has
-_OF_CATEGORIES = ("category", "categorical", "enum")  # beginnings of dtypes of pandas and polars
+_OF_CATEGORIES = ("category", "categorical", "enum", "dictionary")  # beginnings of types' names
 
 
 def find_categorical(given: Any, X: Any) -> NDArray[np.bool_] | None:
@@ -50,7 +51,9 @@ def find_categorical(given: Any, X: Any) -> NDArray[np.bool_] | None:
     mask = np.zeros(shape[1], dtype=np.bool_)
     if by_type:
         for j in range(shape[1]):
-            mask[j] = str(_column(X, j).dtype).lower().startswith(_OF_CATEGORIES)
+            column = _column(X, j)
+            kind = column.type if hasattr(X, "column_names") else column.dtype
+            mask[j] = str(kind).lower().startswith(_OF_CATEGORIES)
     else:
         _mark(mask, np.asarray(given), given, X)
     if not mask.any():
@@ -82,7 +85,7 @@ def _mark(mask: NDArray[np.bool_], chosen: NDArray[Any], given: Any, X: Any) -> 
             )
         mask[chosen] = True
     elif chosen.size:
-        names = list(getattr(X, "columns", []))
+        names = column_names(X) or []
         unknown = [name for name in chosen.tolist() if name not in names]
         if unknown:
             raise PalmetteError(
@@ -189,7 +192,7 @@ def _as_numbers(column: Any, j: int) -> FloatArray:
 def _column(X: Any, j: int) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[:, j]
-    return X[list(X.columns)[j]] if hasattr(X, "columns") else X[:, j]
+    return X.column(j) if hasattr(X, "column_names") else X[:, j]  # of pyarrow
 
 
 def _values(X: Any, j: int) -> Sequence[Any]:
