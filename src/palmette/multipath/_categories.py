@@ -196,7 +196,10 @@ def _column(X: Any, j: int) -> Any:
 
 
 def _values(X: Any, j: int) -> Sequence[Any]:
-    values: Sequence[Any] = np.asarray(_column(X, j), dtype=object).tolist()
+    column = _column(X, j)
+    if hasattr(column, "to_pylist"):  # as an array, a chunk of a dictionary loses missing values
+        column = column.to_pylist()
+    values: Sequence[Any] = np.asarray(column, dtype=object).tolist()
     return values
 
 
