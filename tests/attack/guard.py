@@ -76,7 +76,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # that the libraries look for by themselves, whether they are installed or not
 _OPTIONAL = (
     "_pytest array_api_compat array_api_strict backports bottleneck compression cupy cupyx google "
-    "isal jax ndonnx numexpr pkg_resources sitecustomize sparse tests torch usercustomize "
+    "isal jax ndonnx numexpr palmette pkg_resources sitecustomize sparse tests torch usercustomize "
     "yaml zstandard"
 )
 _PACKAGES = {*sys.stdlib_module_names, *packages_distributions(), *_OPTIONAL.split()}

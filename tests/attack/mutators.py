@@ -25,6 +25,7 @@ from tests.attack.arrays import (
 )
 from tests.attack.documents import huge, nested
 from tests.attack.files import Slot, Taken, attributes_of
+from tests.attack.grafts import grafted, moved, reordered, sizes_changed
 from tests.persistence.mutations import KINDS, ODD_VALUES, places_in
 
 from palmette.persistence.names import STORED
@@ -566,6 +567,10 @@ MUTATORS: dict[str, Mutator] = {
     "wrong_types": wrong_types,
     "numbers_changed": numbers_changed,
     "references_changed": references_changed,
+    "grafted": grafted,
+    "moved": moved,
+    "sizes_changed": sizes_changed,
+    "reordered": reordered,
     "nested": nested,
     "huge": huge,
     "two_at_once": two_at_once,

@@ -2,7 +2,7 @@
 
 A file is made ready and used once unchanged, so that kernels are compiled; then the process forks.
 The child tries many changes and reports each; if it dies or hangs, the parent knows which change it
-was at, and forks another one for the rest.
+was at, and forks another one for the rest. In a child nothing may be done outside: see `guard`.
 """
 
 from __future__ import annotations
@@ -28,21 +28,24 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
-from tests.attack.mutators import mutate
+from tests.attack.calls import Call
+from tests.attack.guard import Acted, guarded
+from tests.attack.mutators import MUTATORS, mutate
 from tests.attack.victims import Victim, victims
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack", "jobs_of", "results_of"]
+__all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack", "job_of", "jobs_of", "results_of"]
 
 SECONDS = 10.0  # of processor time that one change may take
 WAITING = 60.0  # seconds by the clock: a machine that runs other tests too is slower
 BYTES = 2**30  # of memory that it may take
 # "of sklearn": where the file holds an estimator of scikit-learn around ours, its own methods raise
 # what they raise
-OUTCOMES = ("refused", "predicted", "of sklearn", "other error", "signal", "hang", "memory")
-BAD = OUTCOMES[3:]
+OUTCOMES = ("refused", "answered", "of sklearn", "raw", "memory", "act", "hang", "signal")
+BAD = OUTCOMES[3:]  # the worst last
 _PER_CHILD = 500  # changes that a child tries
+_ELEVENTH = 11  # every eleventh number is of a checkpoint
 
 
 @dataclass(frozen=True)
@@ -52,19 +55,19 @@ class Job:
     victim: str
     mutator: str
     seed: int
-    turn: int
+    number: int
 
     def bytes_of(self, victim: Victim) -> tuple[bytes, str]:
         """Return the changed file, and what was done to it."""
-        rng = random.Random(f"{self.seed}/{self.turn}/{self.victim}/{self.mutator}")
+        rng = random.Random(f"{self.seed}/{self.number}/{self.victim}/{self.mutator}")
         return mutate(victim.content, self.mutator, rng)
 
     @property
     def command(self) -> str:
         """The command that repeats it."""
         return (
-            f"python -m tests.attack --victim {self.victim} --mutator {self.mutator} "
-            f"--seed {self.seed} --turn {self.turn}"
+            f"python -m tests.attack --seed {self.seed} --only {self.number}"
+            f"    # {self.victim}, {self.mutator}"
         )
 
 
@@ -79,6 +82,7 @@ class Result:
     where: str = ""  # the last line of the package that was at work
     seconds: float = 0.0  # of processor time
     compiled: bool = False  # whether a kernel was compiled for other types of arrays
+    mebibytes: int = 0  # of memory that it took at most
 
     @property
     def is_bad(self) -> bool:
@@ -86,21 +90,33 @@ class Result:
         return self.outcome in BAD
 
 
-def jobs_of(
-    n_mutations: int, seed: int, files: Sequence[str], mutators: Sequence[str]
-) -> dict[str, list[Job]]:
-    """Return jobs by file: each with each mutator in turn."""
-    found: dict[str, list[Job]] = {name: [] for name in files}
-    for turn in range(n_mutations):
-        lap, place = divmod(turn, len(files))
-        name = files[place]
-        found[name].append(Job(name, mutators[(place + lap) % len(mutators)], seed, turn))
-    return {name: jobs for name, jobs in found.items() if jobs}
+def job_of(number: int, seed: int) -> Job:
+    """Return a job by its number, which does not depend on how many there are.
+
+    The files take turns, and so do the mutators of each.
+    """
+    lap, place = divmod(number, _ELEVENTH)
+    is_checkpoint = place == _ELEVENTH - 1
+    files = [n for n in victims() if n.startswith("checkpoint") == is_checkpoint]
+    lap, place = divmod(lap if is_checkpoint else number - lap, len(files))
+    mutators = list(MUTATORS)
+    return Job(files[place], mutators[(place + lap) % len(mutators)], seed, number)
+
+
+def jobs_of(n_files: int, n_checkpoints: int, seed: int) -> dict[str, list[Job]]:
+    """Return jobs by file: the first of model files, and the first of checkpoints."""
+    numbers = [k + k // (_ELEVENTH - 1) for k in range(n_files)]
+    numbers += [_ELEVENTH * k + _ELEVENTH - 1 for k in range(n_checkpoints)]
+    found: dict[str, list[Job]] = {}
+    for number in numbers:
+        job = job_of(number, seed)
+        found.setdefault(job.victim, []).append(job)
+    return found
 
 
 def _run(name: str, jobs: Sequence[Job]) -> list[Result]:
     """Try all jobs of a file."""
-    return attack(victims(with_variants=True)[name](), jobs)
+    return attack(victims()[name](), jobs)
 
 
 def results_of(by_file: dict[str, list[Job]], n_processes: int) -> Iterator[list[Result]]:
@@ -108,8 +124,10 @@ def results_of(by_file: dict[str, list[Job]], n_processes: int) -> Iterator[list
     if n_processes == 1:
         yield from (_run(name, jobs) for name, jobs in by_file.items())
         return
+    # checkpoints take longest, each a fit
+    longest_first = sorted(by_file.items(), key=lambda item: not item[0].startswith("checkpoint"))
     with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(_run, *item) for item in by_file.items()]):
+        for future in as_completed([pool.submit(_run, *item) for item in longest_first]):
             yield future.result()
 
 
@@ -129,7 +147,11 @@ def _warm(victim: Victim, file: Path) -> None:
     file.write_bytes(victim.content)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        victim.use(victim.load(file))
+        loaded = victim.load(file)
+        for call in victim.calls(loaded):
+            outcome, *told = _outcome_of(call, loaded)
+            if outcome in BAD:
+                raise RuntimeError(f"of an unchanged file: {told}")
 
 
 # ---------------------------------------------------------------------- the parent
@@ -240,6 +262,8 @@ def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:
     del content
     tell(change=change)
     before = len(_compiled)
+    resident = _resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the largest so far
     began = time.process_time()
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + BYTES, resource.RLIM_INFINITY))
     try:
@@ -253,36 +277,62 @@ def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:
         where=where,
         seconds=round(time.process_time() - began, 3),
         compiled=len(_compiled) > before,
+        mebibytes=max(0, _resident("VmHWM") - resident) // 1024,
     )
 
 
+def _resident(name: str) -> int:
+    """Return the memory of this process, now (VmRSS) or at most (VmHWM), in KiB."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition(f"{name}:")[2].split()[0])
+
+
 def _outcome(victim: Victim, file: Path) -> tuple[str, str, str]:
-    step, loaded = "load", None
+    """Return the worst outcome of loading a file and of all calls, its message and its place."""
+    worst = ("answered", "", "")
+    tempfile.tempdir = str(file.parent)
     try:
-        loaded = victim.load(file)
-        step = "use"
-        victim.use(loaded)
+        with guarded(folders=[file.parent]):
+            loaded = victim.load(file)
+            for call in victim.calls(loaded):
+                worst = max(worst, _outcome_of(call, loaded), key=_badness)
     except BaseException as error:
-        outcome, message = _named(error, step)
+        worst = max(worst, _named(error, "load"), key=_badness)
+    outcome, message, where = worst
+    return outcome, message.replace(f"{file.parent}/", ""), where
+
+
+def _badness(found: tuple[str, str, str]) -> int:
+    # what is refused once is refused, whatever else is answered
+    return ("answered", "refused", *OUTCOMES[2:]).index(found[0])
+
+
+def _outcome_of(call: Call, loaded: Any) -> tuple[str, str, str]:
+    try:
+        call.do()
+    except BaseException as error:
+        outcome, message, where = _named(error, call.name)
         is_foreign = type(loaded).__module__.startswith("sklearn.")
-        if outcome == "other error" and is_foreign and isinstance(error, Exception):
+        if outcome == "raw" and is_foreign and isinstance(error, Exception):
             outcome = "of sklearn"
-        return outcome, message.replace(f"{file.parent}/", ""), _where(error)
-    return "predicted", "", ""
+        return outcome, message, where
+    return "answered", "", ""
 
 
-def _named(error: BaseException, step: str) -> tuple[str, str]:
-    message = f"{step}: {type(error).__name__}: {str(error)[:200]}"
+def _named(error: BaseException, step: str) -> tuple[str, str, str]:
+    told = f"{step}: {type(error).__name__}: {str(error)[:200]}", _where(error)
     chain: list[BaseException] = []
     each: BaseException | None = error
     while each is not None and each not in chain:
         chain.append(each)
         each = each.__cause__ or each.__context__
+    if any(isinstance(each, Acted) for each in chain):
+        return "act", *told
     if any(isinstance(each, MemoryError) for each in chain):
-        return "memory", message
-    if isinstance(error, PalmetteError) or (step == "use" and _is_of_the_input(error)):
-        return "refused", message
-    return "other error", message
+        return "memory", *told
+    if isinstance(error, PalmetteError) or (step != "load" and _is_of_the_input(error)):
+        return "refused", *told
+    return "raw", *told
 
 
 def _is_of_the_input(error: BaseException) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
+from tests.attack.calls import Call, arguments_of, calls_of
 from tests.instances import public_estimators
 from tests.iterative import SampledCentroids
 from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, problem, several
@@ -24,10 +26,9 @@ from palmette.persistence import load
 from palmette.persistence.checkpoints import read_checkpoint
 from palmette.weak import TreePerClass
 
-__all__ = ["VICTIMS", "Victim", "victims"]
+__all__ = ["STORED_FILES", "Victim", "victims"]
 
-_STORED = Path(__file__).parents[1] / "persistence" / "stored"
-_METHODS = ("predict", "predict_proba", "predict_node_proba", "transform")
+STORED_FILES = Path(__file__).parents[1] / "persistence" / "stored"
 
 
 @dataclass
@@ -39,28 +40,31 @@ class Victim:
     content : bytes
     load : callable
         Reads a file, and returns what it holds.
-    use : callable
-        Does with it what users would do.
+    calls : callable
+        Returns what users would do with that: (name, function without arguments) pairs.
     """
 
     content: bytes
     load: Callable[[Path], Any]
-    use: Callable[[Any], None]
+    calls: Callable[[Any], Iterable[Call]]
 
 
 def _model(content: bytes, X: Any) -> Victim:
-    def use(model: Any) -> None:
-        told = [getattr(model, name)(X) for name in _METHODS if hasattr(model, name)]
-        learned = getattr(model, "hierarchy_", None)
-        if not told and isinstance(learned, pm.Hierarchy):
-            _ = learned.edges, learned.names
+    whole = _loaded(content)
+    arguments = arguments_of(whole, X)
+    return Victim(content, load, lambda model: calls_of(model, arguments))
 
-    return Victim(content, load, use)
+
+def _loaded(content: bytes) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "whole.palmette"
+        file.write_bytes(content)
+        return load(file)
 
 
 def _stored(name: str) -> Victim:
-    told = json.loads((_STORED / f"{name}.json").read_text(encoding="utf-8"))
-    return _model((_STORED / f"{name}.palmette").read_bytes(), np.array(told["X"]))
+    told = json.loads((STORED_FILES / f"{name}.json").read_text(encoding="utf-8"))
+    return _model((STORED_FILES / f"{name}.palmette").read_bytes(), np.array(told["X"]))
 
 
 # ---------------------------------------------------------------------- fitted here
@@ -221,16 +225,11 @@ def _table() -> Victim:
 
     frame = make_goods(40)[["title", "price", "kind"]]
     model = fit_table(frame, "kind", model="class-tree", folds=0)
-    return _model(bytes_of(model), frame.drop(columns="kind")[:5])
+    return _model(bytes_of(model), frame[:5])
 
 
 def _hierarchy() -> Victim:
-    def use(hierarchy: Any) -> None:
-        if isinstance(hierarchy, pm.Hierarchy):
-            str(hierarchy)
-            _ = hierarchy.edges, hierarchy.names
-
-    return Victim(bytes_of(DAG), load, use)
+    return _model(bytes_of(DAG), None)
 
 
 # ---------------------------------------------------------------------- checkpoints
@@ -248,13 +247,15 @@ def _checkpoint(make: Callable[[], Any], rounds: str = "n_estimators") -> Victim
         model = make().set_params(**{rounds: 3})
         return clone(model).set_callbacks(pm.Checkpoint(file)).fit(X, y)
 
-    return Victim(content, resume, lambda model: model.predict(X[::4]))
+    whole = make().set_params(**{rounds: 2}).fit(X, y)
+    arguments = arguments_of(whole, X[::4])
+    return Victim(content, resume, lambda model: calls_of(model, arguments))
 
 
 def _checkpoint_of_arrays() -> Victim:
     """Return a checkpoint that is only read: what an estimator does with arrays is up to it."""
     fit = _checkpoint(lambda: SampledCentroids(random_state=0), "n_rounds")
-    return Victim(fit.content, read_checkpoint, lambda _: None)
+    return Victim(fit.content, read_checkpoint, lambda _: ())
 
 
 _FEW: dict[str, Any] = {"random_state": 0}
@@ -290,7 +291,7 @@ def _variants() -> dict[str, Callable[[], Victim]]:
     return found
 
 
-VICTIMS: dict[str, Callable[[], Victim]] = {
+_VICTIMS: dict[str, Callable[[], Victim]] = {
     **{each.__name__: lambda n=each.__name__: _stored(n) for each in public_estimators()},
     "SVC": lambda: _around(_svc),
     "NuSVC": lambda: _around(_nu_svc),
@@ -321,13 +322,6 @@ VICTIMS: dict[str, Callable[[], Victim]] = {
     "Dag-HierarchicalBoosting": lambda: _on_a_dag(
         pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=3)
     ),
-    **{f"checkpoint-{name}": lambda m=make: _checkpoint(m) for name, make in _BOOSTED.items()},
-    "checkpoint-SampledCentroids": _checkpoint_of_arrays,
-}
-
-
-# parts of scikit-learn that take longer to fit, for long runs
-MORE: dict[str, Callable[[], Victim]] = {
     "Brute": lambda: _around(_neighbours("brute")),
     "Brute-MLkNN": lambda: _around(lambda: pm.MLkNN(3, algorithm="brute")),
     "Isotonic": lambda: _around(_isotonic),
@@ -335,13 +329,15 @@ MORE: dict[str, Callable[[], Victim]] = {
     "AdaBoost": lambda: _around(_adaboost),
     "TableModel": _table,
     "Texts": _texts,
+    **{f"checkpoint-{name}": lambda m=make: _checkpoint(m) for name, make in _BOOSTED.items()},
+    "checkpoint-SampledCentroids": _checkpoint_of_arrays,
 }
 
 
-def victims(with_variants: bool = False) -> dict[str, Callable[[], Victim]]:
-    """Return what makes the files, by name."""
-    made = {**VICTIMS, **MORE, **_variants()} if with_variants else VICTIMS
-    return {name: _quiet(make) for name, make in made.items()}
+@cache
+def victims() -> dict[str, Callable[[], Victim]]:
+    """Return what makes the files, by name; a checkpoint's name begins with "checkpoint"."""
+    return {name: _quiet(make) for name, make in {**_VICTIMS, **_variants()}.items()}
 
 
 def _quiet(make: Callable[[], Victim]) -> Callable[[], Victim]:

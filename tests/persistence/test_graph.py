@@ -130,7 +130,7 @@ def doubled(depth: int, tag: str = "list") -> list:
         ([{"dict": [[(2**61 - 1) * i, 0] for i in range(100)]}], "same hash"),
         ([{"list": [{"slice": ["range", 0, 10**9, 1]}]}], "more than 10,000,000"),
         ([{"list": [{"slice": ["range", 0, 10**30, 1]}]}], "more than 10,000,000"),
-        ([{"list": [{"dtype": "U100000000"}]}], "bytes"),
+        ([{"list": [{"dtype": "V100000000"}]}], "bytes"),
     ],
 )
 def test_containers_that_grow_while_others_walk_through_them_are_refused(objects, message):

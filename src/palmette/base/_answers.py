@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from palmette.labels._forms import LabelForm, as_dtype, node_csr, sorted_labels
 from palmette.labels._labels import NodeLabels
 from palmette.labels._readers import is_indicator
 from palmette.labels._space import LabelSpace
+from palmette.persistence.checks import array, held
 
 Chosen = Any  # nodes of shape (n_samples,), or a sparse bool array of shape (n_samples, n_nodes)
 
@@ -118,6 +119,14 @@ class OnePath:
     """
 
     by_node = False
+
+    in_files: ClassVar = {
+        "space": held(LabelSpace),
+        "form": held(LabelForm),
+        "form.columns": array("i", None, below="hierarchy.n_nodes", or_none=True),
+        "class_order": array("i", "space.classes", below="space.classes"),
+        "classes": array("", "space.classes"),
+    }
 
     def __init__(self, space: LabelSpace, form: LabelForm) -> None:
         names = form.class_labels(space.classes, space.hierarchy)
@@ -275,6 +284,16 @@ class NodeSets:
 
     by_node = True
     own_shares: FloatArray | None = None  # files may lack it
+
+    in_files: ClassVar = {
+        "columns": held(NodeColumns),
+        "form": held(LabelForm),
+        "form.columns": array("i", None, below="hierarchy.n_nodes", or_none=True),
+        "class_nodes": array("i", None, below="hierarchy.n_nodes"),
+        "classes": array("", "class_nodes"),
+        "lists_root": held(bool),
+        "own_shares": array("f", "class_nodes", or_none=True),
+    }
 
     def __init__(
         self,

@@ -58,6 +58,7 @@ from palmette.hierarchy._names import as_list, object_array
 from palmette.hierarchy._pictures import fitted_html
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
+from palmette.persistence.checks import array, held
 
 
 def _has_proba(self: HierarchicalClassifier) -> bool:
@@ -105,6 +106,16 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     client: Any = None  # of a cluster, in models of files that do not know the parameter
     _takes_several_paths: ClassVar[bool] = True  # else several paths, and DAGs, are errors
     _routes_cheaply: ClassVar[bool] = False  # whether a route costs less than all probabilities
+
+    in_files: ClassVar = {
+        "_answers": held(object),
+        "hierarchy_": held(Hierarchy, same="_answers.hierarchy"),
+        "label_form_": held(object, same="_answers.form"),
+        "classes_": held(object, same="_answers.classes"),
+        "space_": held(object, same="_answers.space", or_absent=True),
+        "nodes_": array("i", "_answers.nodes", or_absent=True),
+        "n_features_in_": held(int, np.integer, below=2**62, or_absent=True),
+    }
 
     hierarchy: Any
     decoding: Any

@@ -7,7 +7,7 @@ is fitted on a matrix of true nodes and returns a matrix of probabilities.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +29,7 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
+from palmette.persistence.checks import array, held
 
 # ---------------------------------------------------------------------- kinds of classifiers
 
@@ -165,6 +166,13 @@ class LabelScorer:
         Fitted; None if no column varies.
     """
 
+    in_files: ClassVar = {
+        "estimator": held(object),
+        "_is_ours": held(bool),
+        "_n_nodes": held(int, np.integer, below=2**31),
+        "_nodes": array("i", None, below="_n_nodes"),
+    }
+
     def __init__(self, estimator: Any, hierarchy: Hierarchy, nodes: IntArray) -> None:
         self._is_ours = takes_node_sets(estimator)  # a classifier of Palmette
         if self._is_ours:
@@ -246,6 +254,13 @@ class WrappedClassifier:
     learns_tree : bool
         Whether it learns a hierarchy over the labels: it then gets only their names.
     """
+
+    in_files: ClassVar = {
+        "estimator": held(object),
+        "learns_tree": held(bool),
+        "class_nodes": array("i", None, or_none=True),
+        "label_scorer": held(LabelScorer, or_none=True),
+    }
 
     def __init__(self, estimator: Any, *, learns_tree: bool = False) -> None:
         self.estimator = estimator

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
+from palmette.persistence.checks import array, held
 
 BoolArray = NDArray[np.bool_]
 
@@ -65,6 +66,11 @@ class CalibrationScores:
     >>> nine.quantile(0.8), nine.quantile(0.9), nine.quantile(0.95)
     (8.0, 9.0, inf)
     """
+
+    in_files: ClassVar = {
+        "parts": held(list, each=(np.ndarray,)),
+        "_reached": held(list, shape=("parts",), each=(np.ndarray,)),
+    }
 
     def __init__(self, parts: list[FloatArray], weights: list[FloatArray]) -> None:
         orders = [np.argsort(scores, kind="stable") for scores in parts]
@@ -166,6 +172,12 @@ class MissedShares:
     >>> shares.threshold(0.5), shares.threshold(0.4), shares.threshold(0.9)
     (0.2, 0.9, -inf)
     """
+
+    in_files: ClassVar = {
+        "proba": array("f", None),
+        "lost": array("f", "proba"),
+        "n_rows": held(int, below=2**62),
+    }
 
     def __init__(self, proba: FloatArray, lengths: IntArray, weights: FloatArray) -> None:
         order = np.argsort(proba, kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from palmette.calibration._curves import (
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._decode import Route, RouteByMarginals, normalize_rows
 from palmette.labels._space import LabelSpace
+from palmette.persistence.checks import array, held
 
 
 def scores_on_true_paths(
@@ -86,6 +87,11 @@ class FamilyCalibration:
         the place of the parent.
     """
 
+    in_files: ClassVar = {
+        "exponents": array("f", None),
+        "curves": held(CurveTable, or_none=True),
+    }
+
     def __init__(self, exponents: FloatArray, curves: CurveTable | None = None) -> None:
         self.exponents = exponents
         self.curves = curves
@@ -138,6 +144,12 @@ class CalibratedRoute:
     calibration : FamilyCalibration
     space : LabelSpace
     """
+
+    in_files: ClassVar = {
+        "_route": held(object),
+        "_calibration": held(FamilyCalibration),
+        "_space": held(LabelSpace),
+    }
 
     def __init__(self, route: Route, calibration: FamilyCalibration, space: LabelSpace) -> None:
         self._route = route
@@ -197,6 +209,11 @@ class NodeCalibration:
     exponents : array of shape (n_columns,), optional
         Inverse temperature of the level of each node: a factor of the log-odds.
     """
+
+    in_files: ClassVar = {
+        "curves": held(CurveTable, or_none=True),
+        "exponents": array("f", None, or_none=True),
+    }
 
     def __init__(
         self, curves: CurveTable | None = None, exponents: FloatArray | None = None

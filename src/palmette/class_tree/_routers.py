@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._linear_routes import LinearRoutes
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
 from palmette.exceptions import PalmetteError
+from palmette.persistence.checks import held
 
 _NOTHING = 1e-10  # eigenvalues below this share of the largest are rounding errors
 _DENSE_CLASSES = 512  # up to this number, computing all eigenvectors is as fast as a few
@@ -97,6 +98,10 @@ class EstimatorRoutes(Routes):
         Their classes are the positions of the options within the node; nodes with one option have
         no classifier.
     """
+
+    in_files: ClassVar = {
+        "estimators": held(dict),
+    }
 
     def __init__(self, estimators: dict[int, Any]) -> None:
         self.estimators = estimators

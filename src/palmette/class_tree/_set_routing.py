@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from palmette.base._class_moments import Run
 from palmette.base._grow import GrownTree
 from palmette.class_tree._routing import OptionTable
 from palmette.decisions._coherence import NodeColumns
-from palmette.persistence.checks import numbers, require
+from palmette.persistence.checks import held, numbers, require
 
 
 class TermScale:
@@ -35,6 +35,10 @@ class TermScale:
     >>> TermScale(True).fit(X).weights_.round(2).tolist()
     [1.0, 1.41]
     """
+
+    in_files: ClassVar = {
+        "idf": held(bool),
+    }
 
     def __init__(self, idf: bool) -> None:
         self.idf = idf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from palmette.class_tree._linear_routes import LinearRoutes, check_routes
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
 from palmette.class_tree._search import class_scores
 from palmette.exceptions import PalmetteError
-from palmette.persistence.checks import require
+from palmette.persistence.checks import held, require
 
 _ROUNDS_OUT = 1e-300  # probabilities have a logarithm
 
@@ -73,6 +73,11 @@ class SharedRoutes(Routes):
     models : list of SharedModel
         Their probabilities are averaged.
     """
+
+    in_files: ClassVar = {
+        "table": held(OptionTable),
+        "models": held(list),
+    }
 
     def __init__(self, table: OptionTable, models: list[SharedModel]) -> None:
         self.table = table

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from palmette.class_tree._eigenvectors import (
     leading_of_rows,
     random_directions,
 )
+from palmette.persistence.checks import array, held
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +57,21 @@ class ClassSimilarity:
     >>> similarity.matrix(np.array([0, 2])).tolist()
     [[6.25, -6.25], [-6.25, 6.25]]
     """
+
+    in_files: ClassVar = {
+        "weight": array("f", None),
+        "scale": array("f", None),
+        "per_node": held(bool),
+        "means": held(object),
+        "_centre": held(object),
+        "run": held(object),
+        "_start": held(object),
+        "_far": array("f", "weight"),
+        "_towards": array("f", "weight"),
+        "_length": held(float),
+        "_kept": array("i", None),
+        "_kept_products": array("f", None, None),
+    }
 
     def __init__(
         self,

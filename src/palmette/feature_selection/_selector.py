@@ -8,7 +8,7 @@ from copy import copy
 from importlib import import_module
 from numbers import Integral
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from palmette.hierarchy._names import shown
 from palmette.hierarchy._pictures import FittedHTML
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
+from palmette.persistence.checks import array, held
 
 SEVERAL = ("copies", "yes_no")
 _MAX_SCORES = 50_000_000  # maximum number of scores that are stored: 600 MB
@@ -168,6 +169,20 @@ class HierarchicalFeatureSelector(
     score = ParameterNotMethod()
     several = "copies"  # in files that do not know the parameter
     verbose = 0  # as well
+
+    in_files: ClassVar = {
+        "hierarchy_": held(Hierarchy),
+        "space_": held(LabelSpace, or_none=True),
+        "classes_": array("", None),
+        "label_form_": held(object),
+        "n_features_in_": held(int, np.integer, below=2**62),
+        "node_supports_": held(
+            sparse.csr_array, dtype="b", shape=("hierarchy_.n_nodes", "n_features_in_")
+        ),
+        "node_scores_": held(
+            sparse.csr_array, dtype="f", shape=("hierarchy_.n_nodes", "n_features_in_")
+        ),
+    }
 
     def __init__(
         self,

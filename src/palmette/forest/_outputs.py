@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import object_array, sorted_labels
 from palmette.labels._containers import Container, unwrap
 from palmette.labels._forms import as_dtype
+from palmette.persistence.checks import held
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +153,11 @@ class OutputAnswers(NodeSets):
     nodes : NodeSets
         Answers over the hierarchy of the outputs.
     """
+
+    in_files: ClassVar = {
+        "outputs": held(OutputTable),
+        "classes": held(object, same="outputs.values"),
+    }
 
     def __init__(self, outputs: OutputTable, nodes: NodeSets) -> None:
         super().__init__(nodes.columns, nodes.form, nodes.class_nodes, nodes.classes)

@@ -18,6 +18,7 @@ from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._c45 import MULAN
 from palmette.multilabel._members import fit_member, in_threads, positive_proba
+from palmette.persistence.checks import array, held
 
 IntArray = NDArray[np.int64]
 
@@ -335,6 +336,15 @@ class NeighbourLabels:
            [1., 1.],
            [2., 1.]])
     """
+
+    in_files: ClassVar = {
+        "_X": held(np.ndarray, sparse.csr_array, sparse.csr_matrix),
+        "_Y": held(sparse.csr_array),
+        "_weights": array("f", None, or_none=True),
+        "n_neighbors": held(int, np.integer, below=2**62),
+        "_n_asked": held(int, np.integer, below=2**62),
+        "_search": held(NearestNeighbors),
+    }
 
     def __init__(
         self,

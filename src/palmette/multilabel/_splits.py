@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from palmette._arrays import count_rows, take_rows
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.labels._labels import NodeLabels
+from palmette.persistence.checks import held
 
 Rows = NDArray[np.intp]
 
@@ -50,6 +51,13 @@ class IterativeStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     [0 2 4] [2 2]
     [1 3 5] [2 2]
     """
+
+    in_files: ClassVar = {
+        "n_splits": held(int, np.integer),
+        "shuffle": held(bool),
+        "random_state": held(object),
+        "order": held(int),
+    }
 
     def __init__(
         self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None, order: int = 1
@@ -118,6 +126,14 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):  # type: ignore[misc]
     >>> [(y[train].sum(axis=0), y[test].sum(axis=0)) for train, test in splitter.split(y, y)]
     [(array([2, 2]), array([2, 2]))]
     """
+
+    in_files: ClassVar = {
+        "n_splits": held(int, np.integer),
+        "test_size": held(int, float, or_none=True),
+        "train_size": held(int, float, or_none=True),
+        "random_state": held(object),
+        "order": held(int),
+    }
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from palmette._kernels import inner, kernel
+from palmette.persistence.checks import held
 
 Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
@@ -52,6 +53,12 @@ class NumpyNetwork:
     decay : float
         Weight decay, added to the gradient.
     """
+
+    in_files: ClassVar = {
+        "parts": held(list, each=(np.ndarray,)),
+        "dropout": held(float, int),
+        "decay": held(float, int),
+    }
 
     def __init__(self, parts: list[Array], dropout: float, decay: float) -> None:
         self.parts, self.dropout, self.decay = parts, dropout, decay

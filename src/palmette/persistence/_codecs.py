@@ -350,6 +350,8 @@ class Dtypes(Codec):
         if content == "StringDType":
             return np.dtypes.StringDType()
         made = np.dtype(content) if isinstance(content, str) else decoder.arrays.get(content).dtype
+        if made.itemsize > decoder.max_item and made.kind in "US":
+            return np.dtype(made.kind)  # an array of texts is as wide as its longest
         if made.itemsize > decoder.max_item:  # an array of it could need any memory
             raise ValueError(f"items of {str(made)[:40]} have more than {decoder.max_item:,} bytes")
         return made

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from palmette.exceptions import PalmetteError
 from palmette.persistence._arrays import ArrayReader, ArrayWriter
+from palmette.persistence.checks import check_object, is_stated
 
 _PLAIN = (type(None), bool, int, str)
 _AS_IS = frozenset({*_PLAIN, float})
@@ -66,7 +68,8 @@ class Codec:
 
     def check_of(self, made: Any, decoder: Decoder) -> Callable[[], None] | None:
         """Return the check of an object that is made once all objects are read, if any."""
-        return made.check_arrays if hasattr(type(made), "check_arrays") else None
+        kind: Any = type(made)
+        return partial(check_object, made) if is_stated(kind) else None
 
 
 class ForeignParts(Protocol):
@@ -247,7 +250,7 @@ class Decoder:
             )
 
     def check(self) -> None:
-        """Call `check_arrays` of every object that has this method, and the checks of codecs.
+        """Check every object, parts before their owners: see `checks.check_object`.
 
         Raises
         ------

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import enum
 import inspect
-import traceback
 from dataclasses import fields
-from functools import cache, cached_property, wraps
+from functools import cache, cached_property
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from palmette.decisions._coherence import NodeColumns
-from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import NodeLookup
 from palmette.hierarchy._vocabulary import Vocabulary
+from palmette.labels._forms import LabelForm
+from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 from palmette.persistence import _codecs
 from palmette.persistence._graph import Codec, Decoder, Encoder
+from palmette.persistence._guarded import add_new_parameters, guard
 from palmette.persistence._types import (
     TABLE_CODECS,
     find_function,
@@ -33,7 +34,7 @@ from palmette.persistence._types import (
     name_of_function,
     name_of_type,
 )
-from palmette.persistence.checks import check_attributes, integers, within
+from palmette.persistence.checks import STATED, array, check_attributes, held, integers, within
 from palmette.persistence.names import find_class, full_name, is_of_palmette, stable_name
 
 # attributes that scikit-learn sets on an estimator during a fit, for callbacks
@@ -160,8 +161,7 @@ class Objects(Codec):
             raise ValueError(f"{content['class']} is not written by its attributes")
         made = object.__new__(kind)
         if issubclass(kind, BaseEstimator):
-            _guard(kind)
-            _READ.add(made)
+            guard(made)
         return made
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
@@ -172,69 +172,26 @@ class Objects(Codec):
         kind: Any = type(made)
         if _has_own_setstate(kind):
             made.__setstate__(state)
-            return
-        for name, each in state.items():
-            object.__setattr__(made, name, each)  # also for a class that is frozen or has slots
+        else:
+            for name, each in state.items():
+                object.__setattr__(made, name, each)  # also for a class that is frozen or has slots
+        if isinstance(made, BaseEstimator):
+            add_new_parameters(made)
 
 
-# ---------------------------------------------------------------------- estimators that were read
-
-
-_READ: WeakSet[Any] = WeakSet()
-_ANSWERS = (
-    *("predict", "staged_", "transform", "inverse_transform", "score", "decision_function"),
-    "__sklearn_tags__",
-)
-
-
-@cache
-def _guard(kind: type) -> None:
-    """Make an estimator that was read from a file raise a PalmetteError if its parts do not fit.
-
-    A file that was changed may lack any part, or have it with other numbers. What compiled code
-    uses is checked; for the rest, an error of numpy or Python in a method that answers is enough.
-    Estimators that were not read from a file are not affected.
-    """
-    for each in kind.__mro__:
-        for name, method in list(vars(each).items()):
-            is_answer = is_of_palmette(each) and name.startswith(_ANSWERS)
-            if not is_answer or name in _GUARDED.setdefault(each, set()):
-                continue
-            if inspect.isfunction(method) and not inspect.isgeneratorfunction(method):
-                setattr(each, name, _guarded(method))
-            elif hasattr(method, "fn"):  # made by `available_if`
-                method.fn = _guarded(method.fn)
-            _GUARDED[each].add(name)
-
-
-_GUARDED: dict[type, set[str]] = {}
-
-
-def _guarded(method: Any) -> Any:
-    @wraps(method)
-    def answer(self: Any, *args: Any, **settings: Any) -> Any:
-        try:
-            return method(self, *args, **settings)
-        except (PalmetteError, NotFittedError, MemoryError, Warning):
-            raise
-        except Exception as error:
-            if self not in _READ or _is_of_the_rows(error):
-                raise
-            raise PalmetteError(
-                f"{type(self).__name__}.{method.__name__} failed ({type(error).__name__}: "
-                f"{str(error)[:300]}). The model was loaded from a file: if X is like the rows of "
-                "its fit, the file was changed, or is from another version of a library (see "
-                "palmette.persistence.inspect). Use another copy of it, or fit the model again."
-            ) from error
-
-    return answer
-
-
-def _is_of_the_rows(error: Exception) -> bool:
-    """Return whether scikit-learn refused X."""
-    frames = traceback.extract_tb(error.__traceback__)
-    at_reading = any(each.name == "_read_rows" for each in frames)
-    return at_reading and frames[-1].filename.endswith("validation.py")
+STATED[LabelForm] = {
+    "kind": held(str, among=("names", "paths", "table", "sets", "indicator")),
+    "style": held(str, among=("name", "path", "tuple")),
+    "width": held(int, below=2**31),
+}
+STATED[NodeLabels] = {
+    "hierarchy": held(Hierarchy),
+    "given": held(sparse.csr_array, shape=(None, "hierarchy.n_nodes")),
+    "form": held(LabelForm),
+    "_index": held(object),
+    "_listed": array("i", "given.indices", or_none=True),
+}
+STATED[NodeLookup] = {"_hierarchy": held(Hierarchy)}
 
 
 # ---------------------------------------------------------------------- attributes

@@ -4,26 +4,38 @@ Kernels are compiled without bounds checks. A malicious file could contain a tre
 of bounds, or with a cycle; a class whose arrays are passed to a kernel has a method
 ``check_arrays`` that raises ValueError for such arrays. `palmette.load` and the reader of
 checkpoints call it on every object, wherever it is in the file, before anything uses the object.
+
+Before that, an object must be what its class states: a dictionary ``in_files`` says of attributes
+what they are and how their sizes fit together (see `Held`), and a data class has the types of its
+fields.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, lru_cache
-from types import MemberDescriptorType
-from typing import Any
+from types import MemberDescriptorType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from palmette.exceptions import PalmetteError
 
 __all__ = [
+    "STATED",
+    "Held",
+    "array",
     "check_attributes",
+    "check_object",
     "check_starts",
+    "held",
     "integers",
+    "is_stated",
     "numbers",
     "refused_unless_whole",
     "require",
@@ -179,3 +191,188 @@ def _parameters_of(kind: type) -> frozenset[str]:
         return frozenset(inspect.signature(kind).parameters)
     except (TypeError, ValueError):  # compiled classes may have no signature
         return frozenset()
+
+
+# ---------------------------------------------------------------------- what classes state
+
+
+@dataclass(frozen=True)
+class Held:
+    """What an attribute of a class is, wherever an object of the class is read from a file.
+
+    A class states its attributes in a dictionary ``in_files``, by name, or by the path of an
+    attribute of an attribute. An object that lacks one, or has another thing there, is refused; an
+    estimator may lack all of them, since it may not be fitted.
+
+    Parameters
+    ----------
+    kinds : tuple of types
+    dtype : str
+        Kinds of the dtype of an array or sparse matrix, such as ``"iu"``; "" for any.
+    shape : tuple of int, str or None, optional
+        Of an array or sparse matrix, or the length of a list. A text is the path of an attribute
+        of the owner: a number, or something with a length. None is any length.
+    below : int or str, optional
+        Numbers are at least 0 and less than this.
+    among : collection
+        The values that it may have; empty for any.
+    each : tuple of types
+        Of the parts of a list or tuple, or of the values of a dictionary.
+    same : str
+        Path of an attribute of the owner that is the same object.
+    or_none : bool
+        Whether None is allowed, too.
+    or_absent : bool
+        Whether the attribute may be missing, as in files of earlier versions.
+    """
+
+    kinds: tuple[type, ...] = (object,)
+    dtype: str = ""
+    shape: tuple[int | str | None, ...] | None = None
+    below: int | str | None = None
+    among: Collection[Any] = ()
+    each: tuple[type, ...] = ()
+    same: str = ""
+    or_none: bool = False
+    or_absent: bool = False
+
+
+def held(*kinds: type, **more: Any) -> Held:
+    """State an attribute of some types; see `Held` for more."""
+    return Held(kinds, **more)
+
+
+def array(dtype: str = "", *shape: int | str | None, **more: Any) -> Held:
+    """State an attribute that is an array; see `Held` for more."""
+    return Held((np.ndarray,), dtype, shape or None, **more)
+
+
+def check_object(made: Any) -> None:
+    """Raise ValueError if an object from a file is not what its class states.
+
+    Examples
+    --------
+    >>> class Box:
+    ...     in_files = {"sizes": array("i", 2), "names": held(list, shape=("sizes",), each=(str,))}
+    >>> box = Box()
+    >>> box.sizes, box.names = np.array([3, 4]), ["a", 5]
+    >>> check_object(box)
+    Traceback (most recent call last):
+      ...
+    ValueError: Box.names has a part of type int: expected str
+    """
+    kind: Any = type(made)
+    stated = _stated(kind)
+    if not (isinstance(made, BaseEstimator) and stated.keys().isdisjoint(vars(made))):
+        for path, one in stated.items():
+            value = _at(made, path)
+            if (value is _ABSENT and one.or_absent) or (value is None and one.or_none):
+                continue
+            wrong = "is missing" if value is _ABSENT else _wrong(value, one, made)
+            if wrong:
+                raise ValueError(f"{kind.__name__}.{path} {wrong}")
+    if hasattr(kind, "check_arrays"):
+        made.check_arrays()
+
+
+@cache
+def is_stated(kind: Any) -> bool:
+    """Return whether there is anything to check of the objects of a class."""
+    return bool(_stated(kind)) or hasattr(kind, "check_arrays")
+
+
+_ABSENT = type("Nothing", (), {})()
+
+
+def _wrong(value: Any, stated: Held, owner: Any) -> str | None:
+    """Return what is wrong with an attribute, and what was expected; None if nothing is."""
+    kinds: Any = stated.kinds
+    if not isinstance(value, kinds):
+        names = " or ".join(each.__name__ for each in stated.kinds)
+        return f"is of type {type(value).__name__}: expected {names}"
+    if stated.same and value is not _at(owner, stated.same):
+        return f"is another object than {stated.same}"
+    if stated.dtype and value.dtype.kind not in stated.dtype:
+        return f"has the dtype {value.dtype}: expected one of the kinds {stated.dtype}"
+    if stated.shape is not None:
+        found = np.shape(value) if hasattr(value, "shape") else (len(value),)
+        wanted = tuple(None if n is None else _number(owner, n) for n in stated.shape)
+        fits = [n is None or n == size for n, size in zip(wanted, found, strict=False)]
+        if len(found) != len(wanted) or not all(fits):
+            return f"has the shape {found}: expected {wanted} (of {stated.shape})"
+    if stated.among and value not in stated.among:
+        return f"is {str(value)[:60]!r}: expected one of {', '.join(map(repr, stated.among))}"
+    if stated.each:
+        inside = value.values() if isinstance(value, dict) else value
+        for each in inside:
+            if not isinstance(each, stated.each):
+                names = " or ".join(kind.__name__ for kind in stated.each)
+                return f"has a part of type {type(each).__name__}: expected {names}"
+    if stated.below is not None:
+        limit = _number(owner, stated.below)
+        if not np.all(within(np.asarray(value), limit)):
+            return f"has a number that is not from 0 to {limit - 1:,} (below {stated.below})"
+    return None
+
+
+def _number(owner: Any, path: int | str) -> int:
+    """Return a number, or the length of what is at a path."""
+    found = _at(owner, path) if isinstance(path, str) else path
+    return int(found) if isinstance(found, int | np.integer) else len(found)
+
+
+def _at(owner: Any, path: str) -> Any:
+    for name in path.split("."):
+        owner = getattr(owner, name, _ABSENT)
+    return owner
+
+
+@cache
+def _stated(kind: type) -> dict[str, Held]:
+    """Return what a class and its bases state by path; of a data class, what its fields are."""
+    found = _of_fields(kind) if is_dataclass(kind) else {}
+    for each in kind.__mro__[::-1]:
+        found |= STATED.get(each, vars(each).get("in_files", {}))
+    return found
+
+
+# of classes in folders that cannot import this module
+STATED: dict[type, dict[str, Held]] = {}
+
+
+def _of_fields(kind: Any) -> dict[str, Held]:
+    try:
+        hints = get_type_hints(kind)
+    except NameError:  # a type that is imported for type checkers only
+        hints = {}
+    found = {}
+    for each in fields(kind):
+        kinds = _types_of(hints.get(each.name, Any))
+        absent = not inspect.ismemberdescriptor(vars(kind).get(each.name)) and hasattr(
+            kind, each.name
+        )
+        found[each.name] = Held(
+            tuple(k for k in kinds if k is not NoneType),
+            or_none=NoneType in kinds,
+            or_absent=absent,
+        )
+    return found
+
+
+def _types_of(hint: Any) -> tuple[type, ...]:
+    """Return the types that an annotation allows at run time."""
+    found: list[type] = []
+    for each in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        kind = get_origin(each) or each
+        if kind is Any or not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
+            return (object, NoneType)
+        found += _AT_RUN_TIME.get(kind, (kind,))
+    return tuple(found)
+
+
+# numbers of numpy are where Python's are expected
+_AT_RUN_TIME: dict[type, tuple[type, ...]] = {
+    bool: (bool, np.bool_),
+    int: (int, np.integer),
+    float: (int, float, np.integer, np.floating),
+}

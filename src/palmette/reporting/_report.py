@@ -20,6 +20,7 @@ from palmette.base._clients import connected
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._names import shown
 from palmette.labels._labels import NodeLabels
+from palmette.persistence._guarded import of_a_file
 from palmette.reporting._acceptance import acceptance_facts, check_precision
 from palmette.reporting._baselines import baseline_facts, verdict
 from palmette.reporting._calibration import (
@@ -360,7 +361,8 @@ def report(
     >>> found.facts["errors"]["by_level"]
     [{'level': 1, 'rows': 0}, {'level': 2, 'rows': 1}]
     """
-    with nullcontext() if client is None else connected(client) as cluster:
+    connection = nullcontext() if client is None else connected(client)
+    with connection as cluster, of_a_file(model, "report"):
         facts = summarize(
             model,
             X,

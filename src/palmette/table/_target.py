@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import shown
 from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
+from palmette.persistence.checks import held
 from palmette.table._target_nodes import Path, Refuse, find_node, place_of
 from palmette.table._written import near_names
 
@@ -61,6 +62,18 @@ class TargetForm:
     >>> TargetForm(["kind"], " > ").read(frame)
     [('Food', 'Fruit'), None, ('Tools',)]
     """
+
+    in_files: ClassVar = {
+        "columns": held(list, each=(str,)),
+        "separator": held(str, or_none=True),
+        "labels_separator": held(str, or_none=True),
+        "several": held(bool),
+        "joiner": held(str, or_none=True),
+        "labels_mark": held(str),
+        "spellings": held(dict, each=(str,)),
+        "splits_lists": held(bool),
+        "example": held(str, or_none=True),
+    }
 
     def __init__(
         self,
