@@ -70,6 +70,19 @@ def test_a_result_of_a_compilation_goes_through_bytes():
     assert again.signature == result.signature
 
 
+def test_what_calls_return_is_made_without_python_code():
+    @numba.njit
+    def both(x):
+        return Pair(1, 2), x + 1
+
+    both(np.zeros(2))
+    before = _numba_parts.unpickle.cache_info()
+    both(np.zeros(2))
+    after = _numba_parts.unpickle.cache_info()
+    assert after.hits > before.hits
+    assert after.misses == before.misses
+
+
 def test_settings_are_texts_that_name_the_processor(monkeypatch):
     codegen = _numba_parts.cpu_target.target_context.codegen()
     before = _numba_parts.settings(codegen)

@@ -83,7 +83,7 @@ warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 codes = np.repeat(np.arange(6), 20)
 X = rng.normal(size=(120, 8)) + codes[:, None]
-model = AdaBoostBHCClassifier(n_estimators=20, random_state=0).fit(X, codes)
+model = AdaBoostBHCClassifier(n_estimators=8, random_state=0).fit(X, codes)
 proba = model.predict_proba(X)
 while True:
     try:
@@ -106,14 +106,14 @@ def test_ctrl_c_in_fits_and_predictions_is_a_keyboard_interrupt(tmp_path):
     found = []
     with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as child:
         try:
-            for wait in rng.uniform(0.005, 0.1, 15):
+            for wait in rng.uniform(0.005, 0.1, 8):
                 assert child.stdout.readline() == "ready\n"
                 time.sleep(wait)
                 child.send_signal(signal.SIGINT)
                 found.append(child.stdout.readline())
         finally:
             child.kill()
-    assert found == ["KeyboardInterrupt True\n"] * 15
+    assert found == ["KeyboardInterrupt True\n"] * 8
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])

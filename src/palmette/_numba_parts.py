@@ -7,6 +7,7 @@ no types.
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -42,6 +43,7 @@ __all__ = [
     "reduced",
     "settings",
     "spelled",
+    "unpickle",
 ]
 
 _typed: Any = numba  # for a type checker, whose numba has no attributes
@@ -57,6 +59,14 @@ config: Any = _typed.core.config
 cpu_target: Any = _typed.core.registry.cpu_target
 event: Any = _typed.core.event
 lookup_environment: Any = _typed.core.environment.lookup_environment
+
+# -------------------------------------------------------------------------------- results of calls
+
+# A call that returns arrays or named tuples asks this function for their classes. It is written in
+# Python, so that handlers of signals run in it; numba does not expect that they raise, as that of
+# Ctrl-C does, and goes on with a null pointer. What is known already is found without Python code.
+unpickle: Any = functools.lru_cache(maxsize=None)(_typed.core.serialize._numba_unpickle)
+_typed.core.serialize._numba_unpickle = unpickle
 
 # ------------------------------------------------------------------------- results of compilation
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.strategies import quick
 
+from palmette import AdaBoostECCClassifier
 from palmette.boosting import _objectives as adaboost
 from palmette.boosting._class_trees import StumpPerClass
 from palmette.boosting._hypotheses import Samples
@@ -276,10 +277,23 @@ def test_labels_told_apart_beyond_all_numbers_do_no_harm():
     assert wrong.max() < 1e-300
 
 
-def test_a_colour_that_cannot_be_told_has_no_edge():
+def test_a_fit_ends_after_eight_colourings_in_turn_that_cannot_be_told():
     objective = ColouringWeights(np.array([0, 1], dtype=np.int32), np.ones(2), 2)
-    objective.gradients(0)
+    for turn in range(8):  # the next one may have an edge
+        objective.gradients(turn)
+        assert not objective.take(two_leaves([0, 0])).table().any()
+        assert objective.edge == 0.0
+    objective.gradients(8)
     assert objective.take(two_leaves([0, 0])) is None
+
+
+def test_a_first_colouring_without_an_edge_does_not_end_a_fit():
+    y = np.repeat(["a", "b", "c"], [6, 10, 8])  # "a" and "b" together are twice "c"
+    for seed in range(6):
+        clf = AdaBoostECCClassifier(n_estimators=20, random_state=seed).fit(np.ones((24, 2)), y)
+        np.testing.assert_allclose(
+            clf.predict_proba([[1.0, 1.0]]), [[6, 10, 8]] / np.array(24), atol=0.02
+        )
 
 
 # ---------------------------------------------------------------------- gradients
