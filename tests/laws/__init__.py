@@ -19,7 +19,7 @@ from tests.laws.learners import ON_LEARNERS
 from tests.laws.own_tree import ON_OWN_TREE, learns_over_labels
 from tests.laws.poor_rows import ON_POOR_ROWS
 from tests.laws.probabilities import ON_PROBABILITIES
-from tests.laws.same_content import ON_SAME_CONTENT
+from tests.laws.same_content import ON_SAME_CONTENT, ON_SETS_OF_SAME_CONTENT
 from tests.laws.selectors import ON_SELECTORS
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 from tests.laws.weights import ON_WEIGHTS
@@ -98,6 +98,6 @@ def _classifier_laws(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimat
     if not tags.classifier_tags.multi_label:
         yield several_paths_and_dags_are_refused
         return
-    yield from ON_SEVERAL_PATHS
+    yield from ON_SEVERAL_PATHS + ON_SETS_OF_SAME_CONTENT
     if has_proba:
         yield from ON_SEVERAL_PROBABILITIES
