@@ -6,6 +6,7 @@ import json
 import re
 import threading
 import time
+from datetime import datetime
 
 import pytest
 from tests.serving.fitted import TestClient, of_subjects, of_tables, of_texts, without_scores
@@ -127,8 +128,11 @@ def test_openapi_has_all_routes_and_columns(tables):
 
 def test_health_and_metrics():
     with TestClient(make_app(of_texts(), "goods")) as client:
-        assert client.get("/health").json() == {
-            "status": "ok", "model": "goods", "waiting_rows": 0,
+        health = client.get("/health").json()
+        assert abs(time.time() - datetime.fromisoformat(health.pop("since")).timestamp()) < 60
+        assert health == {
+            "status": "ok", "model": "goods", "waiting_rows": 0, "replaced": 0,
+            "last_replaced": None,
         }  # fmt: skip
         client.post("/predict", json={"texts": ["a", "b"]})
         client.post("/predict", json={})

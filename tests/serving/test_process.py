@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import signal
 import socket
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -19,6 +21,14 @@ import pytest
 from tests.serving.fitted import of_texts
 
 from palmette.persistence import save
+
+
+def supervised(test):
+    """Mark a test of a supervisor and its worker."""
+    reason = "elsewhere a server is one process"
+    return pytest.mark.thorough(
+        pytest.mark.skipif(not sys.platform.startswith("linux"), reason=reason)(test)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +43,12 @@ def start(stored):
     """Start servers, and end those that still run."""
     started = []
 
-    def run(*options, port=0):
-        words = [sys.executable, "-m", "palmette.cli.main", "serve", str(stored)]
-        words += ["--port", str(port), *options]
-        running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    def run(*options, port=0, program=None):
+        words = ["-m", "palmette.cli.main", "serve", str(stored), "--port", str(port), *options]
+        words = [sys.executable, *(words if program is None else ["-c", program])]
+        running = subprocess.Popen(
+            words, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+        )
         started.append(running)
         line = running.stderr.readline()
         [address] = re.findall(r"serving on (http://127\.0\.0\.1:\d+/) ", line)
@@ -75,7 +87,8 @@ def test_it_answers_and_stops_at_sigterm(start):
 def test_broken_slow_and_huge_requests_leave_others_alone(start):
     process, address = start("--read-timeout", "1")
     assert _suggest(address) == "Food > Fruit"
-    before = _peak_memory(process.pid)
+    worker = _worker_of(process)
+    before = _peak_memory(worker)
     whole = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
     for end in (5, 40, len(whole) - 3, len(whole)):  # in the head, in the body, before the reply
         for _ in range(5):
@@ -95,7 +108,7 @@ def test_broken_slow_and_huge_requests_leave_others_alone(start):
         assert client.recv(13) == b"HTTP/1.1 408 "
         client.close()
     assert _suggest(address) == "Food > Fruit"
-    assert _peak_memory(process.pid) - before < 64 * 2**10  # of 200 MB that were sent
+    assert _peak_memory(worker) - before < 64 * 2**10  # of 200 MB that were sent
     process.send_signal(signal.SIGTERM)
     assert process.wait(120) == 0
     assert process.stderr.read() == "stopped\n"  # no traceback
@@ -138,14 +151,88 @@ def test_a_server_that_is_killed_under_load_starts_again_on_its_port(start):
     assert again.stderr.read() == "stopped\n"
 
 
+@supervised
+def test_a_worker_that_dies_is_replaced_and_health_says_so(start):
+    process, address = start()
+    assert _health(address)["replaced"] == 0
+    waiting = []
+    for n_dead, ending in enumerate([signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT], start=1):
+        os.kill(_worker_of(process), ending)
+        waiting.append(_suggest(address))  # is not refused, and waits for the next worker
+        assert _health(address)["replaced"] == n_dead
+    assert waiting == ["Food > Fruit"] * 3
+    health = _health(address)
+    assert health["since"] < health["last_replaced"]
+    with urllib.request.urlopen(address + "metrics", timeout=120) as reply:
+        assert b"\npalmette_workers_replaced_total 3\n" in reply.read()
+    worker = _worker_of(process)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(120) == 0
+    told = process.stderr.read().splitlines()
+    assert told[0] == "the worker ended by SIGKILL, and is replaced (1 since the start)"
+    assert told[-1] == "stopped"
+    assert not Path(f"/proc/{worker}").exists()
+
+
+STUCK = """
+import sys
+from tests.serving.fitted import of_texts
+from palmette.serving import Limits, make_app, serve
+model = of_texts()
+transform = model.vectorizer_.transform
+def hang(X):
+    while "stuck" in X["title"].tolist():
+        pass
+    return transform(X)
+model.vectorizer_.transform = hang
+serve(make_app(model, limits=Limits(seconds=1)), port=0, tell=lambda s: print(s, file=sys.stderr))
+"""
+
+
+@supervised
+def test_a_worker_in_which_a_call_never_ends_is_replaced(start):
+    process, address = start(program=STUCK)
+    with pytest.raises(urllib.error.HTTPError, match="503"):
+        _suggest(address, {"text": "stuck"})
+    line = process.stderr.readline()
+    while not line.startswith("the worker ended by exit status 1, and is replaced"):
+        line = process.stderr.readline()
+    assert _health(address)["replaced"] == 1
+    assert _suggest(address) == "Food > Fruit"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(120) == 0
+
+
+@supervised
+def test_a_worker_lives_no_longer_than_its_supervisor(start):
+    process, _ = start()
+    worker = _worker_of(process)
+    process.kill()
+    process.wait()
+    _wait_for(lambda: not Path(f"/proc/{worker}").exists())
+
+
 HEAD = b"POST /suggest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 BODY = json.dumps({"text": "pear", "limit": 1}).encode()
 
 
-def _suggest(address):
-    asked = urllib.request.Request(address + "suggest", BODY, {"Content-Type": "application/json"})
+def _suggest(address, asked=None):
+    body = BODY if asked is None else json.dumps(asked).encode()
+    asked = urllib.request.Request(address + "suggest", body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(asked, timeout=120) as reply:
         return json.load(reply)["results"][0]["uri"]
+
+
+def _health(address):
+    with urllib.request.urlopen(address + "health", timeout=120) as reply:
+        return json.load(reply)
+
+
+def _worker_of(process):
+    """Return the process that answers, a child of the one that was started."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    _wait_for(lambda: children.read_text().split())
+    return int(children.read_text())
 
 
 def _wait_for(is_done, seconds=300):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import signal
 import socket
 import time
@@ -19,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from threadpoolctl import threadpool_limits
 
 from palmette.exceptions import PalmetteError
 from palmette.serving._answers import Answer, Answerer, Question
@@ -32,10 +34,12 @@ from palmette.serving._requests import (
     read_fields,
     read_question,
 )
+from palmette.serving._supervisor import CAN_SUPERVISE, Lives, supervise
 from palmette.table import TableModel
 
 _LOG = logging.getLogger("palmette.serving")
 _ANNIF_DOCUMENTS = 32  # of a request, as Annif allows
+_STUCK = 2  # time limits after which a call of the model is taken not to end
 _STOP_SECONDS = 10  # for requests that are being answered
 
 
@@ -75,6 +79,8 @@ def serve(
 ) -> None:
     """Serve an application until SIGTERM or Ctrl-C; requests that have begun are answered.
 
+    On Linux a child process answers, which is replaced if it dies.
+
     Parameters
     ----------
     app : Starlette
@@ -103,13 +109,20 @@ def serve(
         http="h11",
         ws="none",
     )
+
+    def run() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as of new categories: requests have many
+            uvicorn.Server(config).run(sockets=[listening])
+
     # uvicorn stops at a signal and raises it again when it has stopped: then nothing is left to do
     before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         tell(f"serving on http://{shown}:{listening.getsockname()[1]}/ (stop with Ctrl-C)")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as of new categories: requests have many
-            uvicorn.Server(config).run(sockets=[listening])
+        if CAN_SUPERVISE:
+            supervise(run, app.state.lives, tell)
+        else:
+            run()
     finally:
         listening.close()
         for number, handler in before.items():
@@ -156,11 +169,13 @@ class _Service:
         self, model: TableModel, name: str, limits: Limits, n_jobs: int, language: str | None
     ) -> None:
         self.answerer, self.name, self.limits = Answerer(model, language), name, limits
-        self.metrics = Metrics()
+        self.metrics, self.lives = Metrics(), Lives()
         self.batcher = Batcher(
-            self.answerer.answer, n_jobs, limits.batch_rows, limits.waiting_rows, self.metrics
-        )
-        self.answerer.warm()
+            self.answerer.answer, n_jobs, limits.batch_rows, limits.waiting_rows, self.metrics,
+            stuck=(_STUCK * limits.seconds, self._when_stuck),
+        )  # fmt: skip
+        with threadpool_limits(1):  # threads would not be in the workers, which are forks
+            self.answerer.warm()
         self._language = language
         self._page, self._policy = web_page(self.answerer, name, language)
         self._card = model_card(self.answerer, name, limits)
@@ -186,14 +201,22 @@ class _Service:
             exception_handlers={Problem: _on_problem, HTTPException: _on_http_error},
             lifespan=self._lifespan,
         )
+        app.state.lives = self.lives
         paths = {route.endpoint: route.path for route in routes}
         app.add_middleware(_Watch, metrics=self.metrics, paths=paths)
         return app
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        self.lives.began()
         yield
         await self.batcher.stop()
+
+    def _when_stuck(self) -> None:
+        """End this process, if another one replaces it: a thread cannot be ended."""
+        if self.lives.is_supervised:
+            _LOG.error("a call of the model did not end in %g s", _STUCK * self.limits.seconds)
+            os._exit(1)
 
     async def page(self, request: Request) -> Response:
         headers = {"Content-Security-Policy": self._policy, "Referrer-Policy": "no-referrer"}
@@ -206,10 +229,12 @@ class _Service:
         return _Reply(self._openapi)
 
     async def health(self, request: Request) -> Response:
-        return _Reply({"status": "ok", "model": self.name, "waiting_rows": self.batcher.n_waiting})
+        waiting = self.batcher.n_waiting
+        found = {"status": "ok", "model": self.name, "waiting_rows": waiting}
+        return _Reply(found | self.lives.facts())
 
     async def show_metrics(self, request: Request) -> Response:
-        text = self.metrics.text(self.batcher.n_waiting)
+        text = self.metrics.text(self.batcher.n_waiting, self.lives.replaced)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def suggest(self, request: Request) -> Response:

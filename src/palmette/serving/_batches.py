@@ -40,6 +40,8 @@ class Batcher:
     max_waiting : int
         Maximum number of rows that wait.
     metrics : Metrics, optional
+    stuck : (float, callable), optional
+        Seconds after which a call counts as one that never ends, and what is done then.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class Batcher:
         batch_rows: int = 1_000,
         max_waiting: int = 100_000,
         metrics: Metrics | None = None,
+        stuck: tuple[float, Callable[[], None]] | None = None,
     ) -> None:
+        self._stuck = stuck
         self._answer, self._n_jobs = answer, n_jobs
         self._batch_rows, self._max_waiting = batch_rows, max_waiting
         self.metrics = Metrics() if metrics is None else metrics
@@ -103,11 +107,18 @@ class Batcher:
         self._running.discard(task)
         self._begin()
 
-    async def _run(self, batch: list[_Waiting]) -> None:
+    async def _call(self, questions: list[Question]) -> list[Answer]:
         loop = asyncio.get_running_loop()
+        alarm = None if self._stuck is None else loop.call_later(*self._stuck)
         try:
-            questions = [each.question for each in batch]
-            answers = await loop.run_in_executor(self._pool, self._answer, questions)
+            return await loop.run_in_executor(self._pool, self._answer, questions)
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+
+    async def _run(self, batch: list[_Waiting]) -> None:
+        try:
+            answers = await self._call([each.question for each in batch])
         except Exception as error:
             if len(batch) == 1:
                 if not batch[0].reply.done():
@@ -164,7 +175,7 @@ class Metrics:
         self._calls += 1
         self._rows += rows
 
-    def text(self, waiting_rows: int = 0) -> str:
+    def text(self, waiting_rows: int = 0, replaced: int = 0) -> str:
         """Return all counts."""
         lines = _head("requests_total", "counter", "Requests by route and status.")
         errors: Counter[str] = Counter()
@@ -179,6 +190,8 @@ class Metrics:
         lines.append(f"palmette_model_calls_total {self._calls}")
         lines += _head("waiting_rows", "gauge", "Rows that wait for the model.")
         lines.append(f"palmette_waiting_rows {waiting_rows}")
+        lines += _head("workers_replaced_total", "counter", "Workers that died and were replaced.")
+        lines.append(f"palmette_workers_replaced_total {replaced}")
         lines += _head("request_seconds", "histogram", "Seconds from a request to its reply.")
         for route, buckets in sorted(self._buckets.items()):
             total = 0
