@@ -132,14 +132,15 @@ OF_POSIX = {
     "O_NOFOLLOW": {"_files.py"},
     "O_NONBLOCK": {"_files.py"},
     "posix_fallocate": {"base/_scratch.py"},
-    "pthread_sigmask": {"_stopping.py"},
-    "SIG_BLOCK": {"_stopping.py"},
+    "fork": {"serving/_process.py"},
+    "pthread_sigmask": {"_stopping.py", "serving/_process.py"},
+    "SIG_BLOCK": {"_stopping.py", "serving/_process.py"},
+    "SIGKILL": {"serving/_process.py"},
     "SIG_SETMASK": {"_stopping.py"},
     "sysconf": {"_arrays.py", "compare/_measure.py"},
 }
 NOWHERE = {
     *(
-        "fork",
         "getuid",
         "grp",
         "killpg",
@@ -148,7 +149,6 @@ NOWHERE = {
         "resource",
         "setsid",
         "SIGHUP",
-        "SIGKILL",
     ),
     *("SIGUSR1", "SIGUSR2", "sched_getaffinity", "statvfs", "termios", "uname"),
 }

@@ -1,4 +1,4 @@
-"""The web service of a model: its routes, its errors, and its process."""
+"""The web service of a model: its routes and its errors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import asyncio
 import json
 import logging
 import os
-import signal
-import socket
 import time
-import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,10 +19,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from threadpoolctl import threadpool_limits
 
-from palmette.exceptions import PalmetteError
 from palmette.serving._answers import Answer, Answerer, Question
 from palmette.serving._batches import Batcher, Full, Metrics
 from palmette.serving._pages import model_card, openapi, own_version, web_page
+from palmette.serving._process import Lives
 from palmette.serving._requests import (
     FORM_TYPE,
     JSON_TYPE,
@@ -34,13 +31,11 @@ from palmette.serving._requests import (
     read_fields,
     read_question,
 )
-from palmette.serving._supervisor import CAN_SUPERVISE, Lives, supervise
 from palmette.table import TableModel
 
 _LOG = logging.getLogger("palmette.serving")
 _ANNIF_DOCUMENTS = 32  # of a request, as Annif allows
 _STUCK = 2  # time limits after which a call of the model is taken not to end
-_STOP_SECONDS = 10  # for requests that are being answered
 
 
 def make_app(
@@ -69,77 +64,6 @@ def make_app(
     Starlette
     """
     return _Service(model, name, limits or Limits(), n_jobs, language).app()
-
-
-def serve(
-    app: Starlette,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    tell: Callable[[str], None] = print,
-) -> None:
-    """Serve an application until SIGTERM or Ctrl-C; requests that have begun are answered.
-
-    On Linux a child process answers, which is replaced if it dies.
-
-    Parameters
-    ----------
-    app : Starlette
-        As from `make_app`.
-    host : str
-        Address to listen on; 0.0.0.0 for all of this machine.
-    port : int
-        0 for any free one.
-    tell : callable
-        Called with messages for the user.
-    """
-    import uvicorn
-
-    listening = _listen(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        app,
-        lifespan="on",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=_STOP_SECONDS,
-        limit_concurrency=2_000,
-        loop="asyncio",
-        http="h11",
-        ws="none",
-    )
-
-    def run() -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as of new categories: requests have many
-            uvicorn.Server(config).run(sockets=[listening])
-
-    # uvicorn stops at a signal and raises it again when it has stopped: then nothing is left to do
-    before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        tell(f"serving on http://{shown}:{listening.getsockname()[1]}/ (stop with Ctrl-C)")
-        if CAN_SUPERVISE:
-            supervise(run, app.state.lives, tell)
-        else:
-            run()
-    finally:
-        listening.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    tell("stopped")
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
-        words = getattr(error, "strerror", None) or error
-        raise PalmetteError(
-            f"cannot listen on {host}, port {port}: {words}. Choose another --port, 0 for any free "
-            "one, or another --host."
-        ) from error
 
 
 class _Reply(JSONResponse):

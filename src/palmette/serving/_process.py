@@ -1,4 +1,4 @@
-"""A server whose worker is replaced if it dies: at a fault in compiled code, or out of memory.
+"""The processes of a server: a worker is replaced if it dies, as at a fault in compiled code.
 
 The supervisor loads the model and answers nothing. Its worker is a fork, which has the model at
 once and shares its memory; connections wait in the socket of both while it is replaced.
@@ -10,6 +10,7 @@ import ctypes
 import mmap
 import os
 import signal
+import socket
 import struct
 import sys
 import time
@@ -19,13 +20,87 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
+from starlette.applications import Starlette
+
 from palmette.exceptions import PalmetteError
 
 # elsewhere libraries may not survive a fork: there the server is one process
-CAN_SUPERVISE = sys.platform.startswith("linux")
+_CAN_SUPERVISE = sys.platform.startswith("linux")
 _BRIEF = 1.0  # seconds of life below which a worker is replaced only after as many
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_STOP_SECONDS = 10  # for requests that are being answered
+
+
+def serve(
+    app: Starlette,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve an application until SIGTERM or Ctrl-C; requests that have begun are answered.
+
+    On Linux a child process answers, which is replaced if it dies.
+
+    Parameters
+    ----------
+    app : Starlette
+        As from `make_app`.
+    host : str
+        Address to listen on; 0.0.0.0 for all of this machine.
+    port : int
+        0 for any free one.
+    tell : callable
+        Called with messages for the user.
+    """
+    import uvicorn
+
+    listening = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        limit_concurrency=2_000,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+    )
+
+    def run() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as of new categories: requests have many
+            uvicorn.Server(config).run(sockets=[listening])
+
+    # uvicorn stops at a signal and raises it again when it has stopped: then nothing is left to do
+    before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        tell(f"serving on http://{shown}:{listening.getsockname()[1]}/ (stop with Ctrl-C)")
+        if _CAN_SUPERVISE:
+            _supervise(run, app.state.lives, tell)
+        else:
+            run()
+    finally:
+        listening.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    tell("stopped")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise PalmetteError(
+            f"cannot listen on {host}, port {port}: {words}. Choose another --port, 0 for any free "
+            "one, or another --host."
+        ) from error
 
 
 class Lives:
@@ -75,7 +150,7 @@ def _written(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def supervise(run: Callable[[], None], lives: Lives, tell: Callable[[str], None]) -> None:
+def _supervise(run: Callable[[], None], lives: Lives, tell: Callable[[str], None]) -> None:
     """Run a function in a child process, and again whenever that dies, until SIGTERM or Ctrl-C.
 
     Parameters
