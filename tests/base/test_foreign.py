@@ -94,7 +94,7 @@ def test_what_cannot_be_used_is_refused_wherever_it_comes_from(case):
         (palmette.LocalPerLevelClassifier(estimator), PATHS, "at level 1"),
         (palmette.LocalPerParentClassifier(estimator), SETS, "at the root"),
         (palmette.LocalPerNodeClassifier(estimator), SETS, "at node 'a'"),
-        (palmette.BinaryRelevance(estimator), SETS, ""),
+        (palmette.BinaryRelevance(estimator), SETS, "at node 'a'"),
         (palmette.ClassTreeClassifier(router=estimator), PATHS, "at node 0 of hierarchy_"),
     ]:
         message = message_of(model, y)

@@ -24,7 +24,8 @@ Where = Callable[[], str]  # writes where a classifier stands, such as " at node
 _FAR = 1e-3  # from 0, 1 or a sum of 1: more than rounding in single precision
 
 
-def _anywhere() -> str:
+def anywhere() -> str:
+    """Write nothing, for a classifier that has no place."""
     return ""
 
 
@@ -86,7 +87,7 @@ def _all_rows_equal(X: Any) -> bool:
 # ---------------------------------------------------------------------- asking
 
 
-def classes_of(estimator: Any, options: NDArray[Any], where: Where = _anywhere) -> NDArray[Any]:
+def classes_of(estimator: Any, options: NDArray[Any], where: Where = anywhere) -> NDArray[Any]:
     """Return the classes of a fitted classifier, after a check that they are among the options."""
     classes = np.asarray(getattr(estimator, "classes_", ()))
     if classes.ndim != 1 or not len(classes) or not np.isin(classes, options).all():
@@ -99,7 +100,7 @@ def classes_of(estimator: Any, options: NDArray[Any], where: Where = _anywhere) 
 
 
 def proba_of(
-    estimator: Any, X: Any, where: Where = _anywhere, n_classes: int | None = None
+    estimator: Any, X: Any, where: Where = anywhere, n_classes: int | None = None
 ) -> FloatArray:
     """Return the probabilities of a fitted classifier: (n_samples, n_classes).
 
@@ -140,7 +141,7 @@ def proba_of(
     return values
 
 
-def margins_of(estimator: Any, X: Any, where: Where = _anywhere) -> FloatArray:
+def margins_of(estimator: Any, X: Any, where: Where = anywhere) -> FloatArray:
     """Return the margins of a fitted classifier.
 
     Parameters
@@ -169,7 +170,7 @@ def margins_of(estimator: Any, X: Any, where: Where = _anywhere) -> FloatArray:
     return values
 
 
-def predicted_by(estimator: Any, X: Any, where: Where = _anywhere) -> NDArray[Any]:
+def predicted_by(estimator: Any, X: Any, where: Where = anywhere) -> NDArray[Any]:
     """Return the predictions of a fitted classifier, each one of its classes: (n_samples,)."""
     found = np.asarray(estimator.predict(X))
     is_known = np.isin(found, estimator.classes_)
@@ -183,7 +184,7 @@ def predicted_by(estimator: Any, X: Any, where: Where = _anywhere) -> NDArray[An
     return found
 
 
-def outputs_of(estimator: Any, X: Any, n_outputs: int, where: Where = _anywhere) -> FloatArray:
+def outputs_of(estimator: Any, X: Any, n_outputs: int, where: Where = anywhere) -> FloatArray:
     """Return the probabilities of 1 of a classifier of several outputs: (n_samples, n_outputs).
 
     Without probabilities, the logistic function of its margins, or its predictions.

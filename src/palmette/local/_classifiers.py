@@ -155,7 +155,8 @@ class LocalPerParentClassifier(BaseLocalClassifier):
     classes_ : array of shape (n_classes,)
         Labels seen in training.
     estimators_ : dict of int to estimator
-        By node number of the parent; parents with one option have none.
+        By node number of the parent; parents with one option have none. Where all rows are equal,
+        a classifier that predicts class frequencies.
     label_nodes_ : dict of int to int array
         With several paths per row, by the same keys: the nodes that an estimator decides, those
         that some of its rows have and others do not.

@@ -18,6 +18,7 @@ from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_c
 from palmette.base._fitting import run_jobs, weight_keyword
 from palmette.base._foreign import (
     Where,
+    anywhere,
     classes_of,
     fit_foreign,
     margins_of,
@@ -332,7 +333,7 @@ def gives_proba(estimator: Any) -> bool:
     return hasattr(estimator, "predict_proba")
 
 
-def option_scores(estimator: Any, X: Any, options: IntArray, where: Where = lambda: "") -> Scores:
+def option_scores(estimator: Any, X: Any, options: IntArray, where: Where = anywhere) -> Scores:
     """Return scores of every option: probabilities, else margins, else predictions as 0 and 1.
 
     Parameters

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._fitting import run_jobs
-from palmette.base._foreign import margins_of
+from palmette.base._foreign import Where, anywhere, at_node, margins_of
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._parameters import check_classifier
 from palmette.base._presets import Preset, preset, presets
@@ -259,7 +259,8 @@ class BinaryRelevance(MultilabelClassifier):
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         rows = rows_to_predict(self._prepared(X), self._tree_inside())
-        jobs = ((model, rows) for model in self.estimators_)
+        places = [at_node(self.hierarchy_, int(node)) for node in self.nodes_]
+        jobs = ((model, rows, at) for model, at in zip(self.estimators_, places, strict=True))
         return np.column_stack(in_threads(_positive_score, jobs, self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
@@ -297,13 +298,13 @@ def _class_weight_names(estimator: Any) -> list[str]:
     return [name for name in names if name.split("__")[-1] == "class_weight"]
 
 
-def _positive_score(model: Any, X: Any) -> FloatArray:
+def _positive_score(model: Any, X: Any, where: Where = anywhere) -> FloatArray:
     """Return the probability of a label, or its margin mapped to (0, 1): (n_samples,)."""
     if is_forest(model):
         return forest_proba(model, X)[:, 0]
     if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
-        return positive_proba(model, X)
-    margins = margins_of(model, X)
+        return positive_proba(model, X, where)
+    margins = margins_of(model, X, where)
     shares: FloatArray = 0.5 + 0.5 * margins / (1 + np.abs(margins))
     return shares
 

@@ -23,7 +23,15 @@ from palmette._arrays import (
     take_rows,
 )
 from palmette.base._fitting import run_jobs, weight_keyword
-from palmette.base._foreign import classes_of, fit_foreign, margins_of, predicted_by, proba_of
+from palmette.base._foreign import (
+    Where,
+    anywhere,
+    classes_of,
+    fit_foreign,
+    margins_of,
+    predicted_by,
+    proba_of,
+)
 from palmette.base._parameters import check_classifier
 from palmette.multilabel._c45 import C45Tree, SortedRows, rows_of_trees
 from palmette.trees._random import STRIDE, mix_array
@@ -119,7 +127,7 @@ def fit_member(member: Any, X: Any, target: NDArray[Any], weights: FloatArray | 
     return fit_foreign(member, X, target, **keywords)
 
 
-def class_proba(model: Any, X: Any, n_classes: int) -> FloatArray:
+def class_proba(model: Any, X: Any, n_classes: int, where: Where = anywhere) -> FloatArray:
     """Return probabilities of classes 0, 1, ..., or 1 for the predicted class without them.
 
     Returns
@@ -132,20 +140,21 @@ def class_proba(model: Any, X: Any, n_classes: int) -> FloatArray:
         known = model.tree_.predict_proba(X, check_input=False)
         shares[:, np.asarray(model.classes_, dtype=np.intp)] = known
     elif hasattr(model, "predict_proba"):
-        shares[:, classes_of(model, np.arange(n_classes)).astype(np.intp)] = proba_of(model, X)
+        known = classes_of(model, np.arange(n_classes), where).astype(np.intp)
+        shares[:, known] = proba_of(model, X, where)
     else:
-        shares[np.arange(X.shape[0]), predicted_by(model, X).astype(np.intp)] = 1.0
+        shares[np.arange(X.shape[0]), predicted_by(model, X, where).astype(np.intp)] = 1.0
     return shares
 
 
-def positive_proba(model: Any, X: Any) -> FloatArray:
+def positive_proba(model: Any, X: Any, where: Where = anywhere) -> FloatArray:
     """Return the probability of class 1 of a binary model, of shape (n_samples,).
 
     If the model has margins only, their logistic function, on the same side of one half.
     """
     if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
-        return class_proba(model, X, 2)[:, 1]
-    return np.asarray(expit(margins_of(model, X)))
+        return class_proba(model, X, 2, where)[:, 1]
+    return np.asarray(expit(margins_of(model, X, where)))
 
 
 def ties_to_positive(votes: FloatArray) -> FloatArray:
