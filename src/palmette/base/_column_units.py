@@ -21,7 +21,7 @@ from palmette.persistence.checks import numbers, require, same_shapes
 # are those of a centre of 2^10 spreads), and 1e-7, below which trees do not cut, is at most 1e-4 of
 # them. Columns of usual tables are within these bounds by far.
 _FAR = 2.0**10
-_FINEST, _COARSEST = -10, 20  # exponents of spreads
+FINEST, _COARSEST = -10, 20  # exponents of spreads
 _LARGEST = 2.0**120  # sums of two values are finite in single precision
 _MOST_EXPONENT = 1000
 _CELLS = 2**18  # of the rows that spreads are estimated from
@@ -63,7 +63,7 @@ class ColumnUnits:
         require(np.abs(exponents) <= _MOST_EXPONENT, "an exponent of a column is too large")
 
     @classmethod
-    def of(cls, X: Any) -> ColumnUnits | None:
+    def of(cls, X: Any, *, finest: int = FINEST) -> ColumnUnits | None:
         """Find the units of training rows; None if every column can stay as it is.
 
         Parameters
@@ -71,9 +71,11 @@ class ColumnUnits:
         X : array, sparse matrix or table of shape (n_samples, n_features)
             Missing values are NaN. Texts, and tables with columns that are no numbers, stay as they
             are. Spreads are estimated from some of the rows of large data.
+        finest : int
+            Exponent of the smallest spread of columns that stay as they are.
         """
         if sparse.issparse(X):
-            return cls._needed(np.zeros(X.shape[1]), _sparse_exponents(X))
+            return cls._needed(np.zeros(X.shape[1]), _sparse_exponents(X), finest)
         if is_text(X) or X.ndim != 2:
             return None
         n_rows, n_columns = X.shape
@@ -87,10 +89,10 @@ class ColumnUnits:
         if step > 1 and alike.any():  # constant in these rows, perhaps not in others
             whole = X if isinstance(X, np.ndarray) else _as_numbers(X)
             centres[alike], exponents[alike] = _moments(whole[:, alike])
-        return cls._needed(centres, exponents)
+        return cls._needed(centres, exponents, finest)
 
     @classmethod
-    def _needed(cls, centres: FloatArray, exponents: FloatArray) -> ColumnUnits | None:
+    def _needed(cls, centres: FloatArray, exponents: FloatArray, finest: int) -> ColumnUnits | None:
         """Return the units, given a middle value and the exponent of the spread, NaN if constant.
 
         None if all columns can stay as they are.
@@ -99,7 +101,7 @@ class ColumnUnits:
         exponents = np.where(is_constant, 0, np.rint(exponents)).astype(np.int64)
         spreads = np.ldexp(1.0, exponents)
         most = np.where(is_constant, 2.0**_COARSEST, _FAR * spreads)
-        is_odd = (exponents < _FINEST) | (exponents > _COARSEST)
+        is_odd = (exponents < finest) | (exponents > _COARSEST)
         if not (is_odd | (np.abs(centres) > most)).any():
             return None
         whole = np.rint(centres / spreads) * spreads  # rows that are added hardly move it

@@ -24,7 +24,7 @@ from palmette._arrays import (
     read_rows,
     short_indices,
 )
-from palmette.base._column_units import ColumnUnits
+from palmette.base._column_units import FINEST, ColumnUnits
 from palmette.base._fitting import check_weights
 from palmette.base._parameters import check_not_negative
 from palmette.base._presets import Preset, preset, presets
@@ -38,6 +38,8 @@ _MAX_LOGS = 2**24  # up to this total of integer weights, logarithms are tabulat
 _UNDEFINED = -2  # scikit-learn's value for the feature and threshold of a leaf
 _LEAF = -1  # scikit-learn's value for the children of a leaf
 _CRITERIA = ("gain", "gain_ratio")
+# Spreads of 2^-14 are six times the 1e-5 that J48 takes for no difference, in any unit.
+_FINEST_OF_J48 = -14
 _SLACK = 0.1  # number of errors by which a leaf may be worse than the subtree it replaces
 _ALMOST_ONE = 1.0 - 1e-9  # allows for rounding errors in the total weight of a leaf
 
@@ -179,7 +181,8 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, canonical_rows(X), y, **kinds)
         check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
-        self.column_units_ = ColumnUnits.of(X)
+        finest = _FINEST_OF_J48 if self.criterion == "gain_ratio" else FINEST
+        self.column_units_ = ColumnUnits.of(X, finest=finest)
         if self.column_units_ is not None:
             X = self.column_units_.apply(X)
         return self._fit_sorted(SortedRows.of(X), y, weights)
