@@ -16,7 +16,8 @@ import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 
-from palmette.boosting._histogram import LANES, cgutils, every, intrinsic, lanes_at, types
+from palmette._numba_parts import cgutils
+from palmette.boosting._histogram import LANES, every, intrinsic, lanes_at, types
 
 FEW = 4  # the lanes of vectors at the end of a row
 FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()

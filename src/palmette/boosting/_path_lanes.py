@@ -13,7 +13,8 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from palmette._kernels import kernel
-from palmette.boosting._histogram import LANES, cgutils, intrinsic, lanes_at, types
+from palmette._numba_parts import cgutils
+from palmette.boosting._histogram import LANES, intrinsic, lanes_at, types
 from palmette.boosting._lanes import (
     FEW,
     FLOAT,
