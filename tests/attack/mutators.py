@@ -26,6 +26,7 @@ from tests.attack.arrays import (
 from tests.attack.documents import huge, nested
 from tests.attack.files import Slot, Taken, attributes_of
 from tests.attack.grafts import grafted, moved, reordered, sizes_changed
+from tests.attack.parameters import parameters_changed
 from tests.persistence.mutations import KINDS, ODD_VALUES, places_in
 
 from palmette.persistence.names import STORED
@@ -571,6 +572,7 @@ MUTATORS: dict[str, Mutator] = {
     "moved": moved,
     "sizes_changed": sizes_changed,
     "reordered": reordered,
+    "parameters_changed": parameters_changed,
     "nested": nested,
     "huge": huge,
     "two_at_once": two_at_once,

@@ -164,15 +164,38 @@ def _adaboost() -> Any:
     return pm.FlatClassifier(AdaBoostClassifier(n_estimators=2, random_state=0))
 
 
-def _texts() -> Victim:
-    from sklearn.feature_extraction.text import HashingVectorizer
+def _texts(name: str, **parameters: Any) -> Victim:
+    from sklearn.feature_extraction import text
     from sklearn.naive_bayes import BernoulliNB
     from sklearn.pipeline import make_pipeline
 
     X = ["a red apple", "a red car", "an apple", "one blue car"] * 3
     y = [("fruit", "apple"), ("thing", "car"), ("fruit", "apple"), ("thing", "car")] * 3
-    base = make_pipeline(HashingVectorizer(n_features=16), BernoulliNB())
-    return _model(bytes_of(pm.FlatClassifier(base).fit(X, y)), X[:4])
+    base = make_pipeline(getattr(text, name)(**parameters), BernoulliNB())
+    long = "an antidisestablishmentarianistically pneumonoultramicroscopicsilicovolcanoconiotic car"
+    return _model(bytes_of(pm.FlatClassifier(base).fit(X, y)), [*X[:4], long])
+
+
+def _transformers() -> Any:
+    """Return a classifier behind many steps of scikit-learn, each with its own parameters."""
+    from sklearn import feature_selection, impute, kernel_approximation, preprocessing
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline, make_union
+
+    union = make_union(
+        preprocessing.PolynomialFeatures(2),
+        preprocessing.KBinsDiscretizer(3, encode="onehot-dense", quantile_method="linear"),
+        preprocessing.QuantileTransformer(n_quantiles=5),
+        preprocessing.PowerTransformer(),
+        preprocessing.RobustScaler(),
+        kernel_approximation.Nystroem(n_components=3, random_state=0),
+        kernel_approximation.RBFSampler(n_components=3, random_state=0),
+        make_pipeline(preprocessing.Binarizer(), preprocessing.OneHotEncoder(sparse_output=False)),
+        ColumnTransformer([("first", impute.SimpleImputer(), [0]), ("rest", "drop", [1])]),
+        impute.KNNImputer(n_neighbors=2),
+        feature_selection.SelectKBest(k=2),
+    )
+    return pm.FlatClassifier(make_pipeline(union, GaussianNB()))
 
 
 def _inner_pipeline() -> Any:
@@ -328,7 +351,10 @@ _VICTIMS: dict[str, Callable[[], Victim]] = {
     "GaussianProcess": lambda: _around(_processes),
     "AdaBoost": lambda: _around(_adaboost),
     "TableModel": _table,
-    "Texts": _texts,
+    "Texts": lambda: _texts("HashingVectorizer", n_features=16),
+    "Texts-words": lambda: _texts("TfidfVectorizer", ngram_range=(1, 2)),
+    "Texts-letters": lambda: _texts("CountVectorizer", analyzer="char_wb", ngram_range=(2, 3)),
+    "Transformers": lambda: _around(_transformers),
     **{f"checkpoint-{name}": lambda m=make: _checkpoint(m) for name, make in _BOOSTED.items()},
     "checkpoint-SampledCentroids": _checkpoint_of_arrays,
 }

@@ -55,6 +55,13 @@ def test_so_does_one_on_several_paths_that_stops_early(name, tmp_path):
         assert resumed.predict(X_SETS) == whole.predict(X_SETS)
 
 
+def test_errors_of_a_model_from_a_checkpoint_are_told_as_such(tmp_path):
+    resumed = interrupted(make("ada masked stumps", n_estimators=3), tmp_path / "run", 1)
+    resumed.rounds_ = [None]  # of any sound type, so that only its use tells
+    with pytest.raises(PalmetteError, match="was loaded from a file"):
+        list(resumed.staged_predict(X))
+
+
 def test_a_finished_fit_is_read_made_longer_and_made_shorter(tmp_path):
     kept = pm.Checkpoint(tmp_path / "run")
     make("ada masked stumps").set_callbacks(kept).fit(X, Y)

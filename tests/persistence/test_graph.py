@@ -119,6 +119,13 @@ def doubled(depth: int, tag: str = "list") -> list:
     return [{tag: []}, *({tag: [{"ref": i}, {"ref": i}]} for i in range(depth))]
 
 
+INDEX_OF_A_RANGE = {
+    "values": {"slice": ["range", 0, 10**7, 1]},
+    "dtype": {"dtype": "<i8"},
+    "name": None,
+}
+
+
 @pytest.mark.parametrize(
     ("objects", "message"),
     [
@@ -131,6 +138,7 @@ def doubled(depth: int, tag: str = "list") -> list:
         ([{"list": [{"slice": ["range", 0, 10**9, 1]}]}], "more than 10,000,000"),
         ([{"list": [{"slice": ["range", 0, 10**30, 1]}]}], "more than 10,000,000"),
         ([{"list": [{"dtype": "V100000000"}]}], "bytes"),
+        ([{"pandas_index": INDEX_OF_A_RANGE}], "not an array"),
     ],
 )
 def test_containers_that_grow_while_others_walk_through_them_are_refused(objects, message):

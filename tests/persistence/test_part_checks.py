@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.metrics import DistanceMetric
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.naive_bayes import GaussianNB
@@ -218,6 +218,19 @@ WRONG = {
         "other features",
     ),
     "words": (lambda: spoilt(CountVectorizer().fit(["aa"]), vocabulary_={"aa": 7}), "column"),
+    **{
+        f"words by {pattern}": (
+            lambda pattern=pattern: TfidfVectorizer(token_pattern=pattern),
+            "TfidfVectorizer",
+        )
+        # their time doubles with each letter, or grows with a high power of their number
+        for pattern in [r"(\w+)+!", r"(?:\w|\w\w)+!", r"\w*\w*\w*!", r"(\w)\1+", "a" * 201, 3]
+    },
+    **{
+        f"n-grams {sizes}": (lambda sizes=sizes: CountVectorizer(ngram_range=sizes), "n-grams")
+        for sizes in [(1, 10**9), (-(10**9), 1), (3, 2)]
+    },
+    "hashed words": (lambda: HashingVectorizer(n_features=2**31 - 1), "HashingVectorizer"),
     "columns of categories": (
         lambda: spoilt(OneHotEncoder().fit([["a"], ["b"]]), _n_features_outs=[1]),
         "no column",
@@ -240,6 +253,9 @@ WRONG = {
 }
 
 
+SIMPLE = [r"(?u)\b\w\w+\b", r"[a-z']{3,}", r"\w+|[^\w\s]", r"(?u)(\S+)", r"[^\]]+?", None]
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_parts_fit_their_owners(name):
     make, message = WRONG[name]
@@ -259,6 +275,8 @@ def test_good_owners_pass():
         KMeans(2, n_init=1).fit(X),
         CountVectorizer().fit(["aa bb", "cc"]),
         CountVectorizer(),
+        HashingVectorizer(analyzer="char_wb", ngram_range=(1, 5)),
+        *(TfidfVectorizer(token_pattern=each) for each in SIMPLE),
         OneHotEncoder(drop="if_binary").fit([["a", 1], ["b", 2], ["b", 3]]),
         OneHotEncoder().fit([[1.0], [np.nan]]),
     ]

@@ -23,6 +23,7 @@ from palmette._text import caller_level
 from palmette.base._callbacks import callbacks_of, is_whole_fit, state_of, was_done_before
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.persistence._guarded import guard
 from palmette.persistence.checkpoints import read_checkpoint, read_fingerprint, write_checkpoint
 
 _CHUNK = 2**24  # bytes of an array that are copied at once
@@ -234,7 +235,10 @@ def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, Any
     found = [each for each in callbacks_of(estimator) if isinstance(each, Checkpoint)]
     if len(found) > 1:
         raise PalmetteError(f"{len(found)} checkpoints were set ({found}): expected one at most.")
-    return found[0].resume(fingerprint) if found else None
+    state = found[0].resume(fingerprint) if found else None
+    if state is not None:
+        guard(estimator)  # its rounds are as sound as the file
+    return state
 
 
 def _write_new(path: Path, fingerprint: Mapping[str, str], state: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ refused unless the caller trusts it; `REVIEWED` and `is_reviewed` say what was.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -303,6 +304,44 @@ def _check_centres(estimator: Any) -> None:
 # ---------------------------------------------------------------------- columns of sparse rows
 
 
+# A pattern with one repetition needs at most the square of the time that a text has letters; with
+# two, one in the other, time that doubles with each letter.
+_ONE = r"(?:\\[A-Za-z.'-]|\[\^?(?:\\.|[^\\\]])+\]|[^\\\[\](){}|*+?^$])"
+_MANY = rf"(?:{_ONE}(?:[*+?]|\{{\d{{1,3}}(?:,\d{{0,3}})?\}})\??)?"
+_SIMPLE_PATTERN = re.compile(
+    rf"(?:\(\?[aiu]+\))?\(?{_ONE}*{_MANY}{_ONE}*(?:\|{_ONE}*{_MANY}{_ONE}*)*\)?"
+)
+_MAX_PATTERN = 200  # characters
+_MAX_NGRAM = 100  # of all n-grams of a text, the memory grows with the third power
+_MAX_HASHED = 2**24  # columns of sparse rows, which another step could make dense
+
+
+def _check_texts(estimator: Any) -> None:
+    """Check what makes columns of texts: their pattern, n-grams and number."""
+    _check_vocabulary(estimator)
+    pattern = estimator.token_pattern
+    is_simple = pattern is None or (
+        isinstance(pattern, str)
+        and len(pattern) <= _MAX_PATTERN
+        and _SIMPLE_PATTERN.fullmatch(pattern)
+    )
+    if not is_simple or getattr(estimator, "n_features", 0) > _MAX_HASHED:
+        raise Untrusted(_name(estimator))
+    _check_ngrams(estimator)
+
+
+def _check_ngrams(estimator: Any) -> None:
+    least, most = estimator.ngram_range
+    require(1 <= least <= most <= _MAX_NGRAM, f"n-grams of {least} to {most} parts")
+
+
+def _check_hashes(estimator: Any) -> None:
+    """Check how many hashes there are of each text."""
+    if max(estimator.n_components, getattr(estimator, "n_components_", 0)) > _MAX_HASHED:
+        raise Untrusted(_name(estimator))
+    _check_ngrams(estimator)
+
+
 def _check_vocabulary(estimator: Any) -> None:
     """Check columns, from which sparse rows are made without bounds checks."""
     for name in ("vocabulary_", "vocabulary"):
@@ -383,7 +422,9 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
         (_check_neighbour_rows, "KNeighborsClassifier KNeighborsRegressor NearestNeighbors"),
         (_check_support_vectors, "NuSVC NuSVR OneClassSVM SVC SVR"),
         (_check_centres, "KMeans MiniBatchKMeans"),
-        (_check_vocabulary, "CountVectorizer DictVectorizer TfidfVectorizer"),
+        (_check_vocabulary, "DictVectorizer"),
+        (_check_texts, "CountVectorizer HashingVectorizer TfidfVectorizer"),
+        (_check_hashes, "MinHashEncoder"),
     )
     for name in names.split()
 }

@@ -148,6 +148,8 @@ class PandasIndexes(Codec):
         import pandas as pd
 
         parts = {key: decoder.value(content[key]) for key in ("values", "dtype", "name")}
+        if type(parts["values"]) is not np.ndarray:  # a range would become an array of any size
+            raise ValueError("the values of an index are not an array")
         return pd.Index(parts["values"], dtype=parts["dtype"], name=parts["name"])
 
 
