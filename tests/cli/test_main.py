@@ -13,6 +13,7 @@ import pytest
 import typer
 
 from palmette.cli.main import (
+    _FROM_FILES,
     ExitCode,
     Terminated,
     _write_all_characters,
@@ -285,7 +286,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_options_come_from_a_file_unless_they_are_given(palmette, folder, monkeypatch):
     (folder / "palmette.toml").write_text(
-        '[learn]\ntarget = "kind"\nmethod = "nonsense"\nset = "a=1"\n', encoding="utf-8"
+        '[learn]\ntarget = "kind"\nmethod = "nonsense"\n[fit]\ndrop = "a"\n', encoding="utf-8"
     )
     (folder / "t.csv").write_text("x,kind\n1,a\n2,b\n", encoding="utf-8")
     assert "nonsense" in palmette("learn", "t.csv").stderr
@@ -300,7 +301,7 @@ def test_options_come_from_a_file_unless_they_are_given(palmette, folder, monkey
         ("target = 3", "expected sections such as [fit]"),
         ("[fly]", "expected sections such as [fit]"),
         ("[fit]\nspeed = 3", "no option --speed"),
-        ('[predict]\ntrust = "os.system"', "no option --trust that a file may set"),
+        ('[predict]\ntrust = "os.system"', "--trust of palmette predict is not read from a file"),
         ("[hierarchy]\nlines = 3", "options of palmette hierarchy cannot be set"),
         ("[fit]\ntime = 'soon'", "'soon'"),
     ],
@@ -310,6 +311,41 @@ def test_a_wrong_file_of_options_is_told(palmette, folder, text, words):
     result = palmette("fit", "t.csv", "--target", "kind")
     assert result.exit_code == 2
     assert words in result.stderr
+
+
+NEVER_FROM_FILES = {
+    *("bad-rows", "diagram", "html", "json", "md", "out", "report", "resume", "svg"),  # written
+    *("compare", "data", "hierarchy", "map", "table", "train"),  # read
+    *("chunk-rows", "jobs", "max-body", "max-rows", "memory", "n-jobs", "read-timeout", "timeout"),
+    *("host", "port", "scheduler", "scratch", "set", "trust", "workers"),
+}
+
+
+def options_of_commands():
+    for name, command in COMMANDS.items():
+        if not hasattr(command, "commands"):
+            for each in command.params:
+                yield from ((name, w[2:]) for w in each.opts if w.startswith("--"))
+
+
+def test_options_that_act_are_never_read_from_a_file(palmette, folder):
+    for command, option in options_of_commands():
+        assert (option in NEVER_FROM_FILES) != (option in _FROM_FILES), option
+        if option in NEVER_FROM_FILES:
+            text = f'[{command}]\n{option} = "tcp://127.0.0.1:9"\n'
+            (folder / "palmette.toml").write_text(text, encoding="utf-8")
+            result = palmette("models")
+            assert result.exit_code == 2
+            words = f"--{option} of palmette {command} is not read from a file"
+            assert words in " ".join(result.stderr.split())
+
+
+def test_a_file_of_options_is_short(palmette, folder):
+    (folder / "palmette.toml").write_text("a = " + "[" * 10**5, encoding="utf-8")
+    assert "cannot be read" in palmette("models").stderr
+    with (folder / "palmette.toml").open("wb") as file:
+        file.truncate(2**40)
+    assert "more than 1,048,576 bytes" in palmette("models").stderr
 
 
 def test_completion_is_offered():

@@ -191,7 +191,17 @@ class _Commands(TyperGroup):
         return {each.name: each.opts[0] for each in params if each.opts[0].startswith("--")}
 
 
-_NEVER_FROM_FILES = ("trust",)  # a folder must not decide which code a model may run
+# A folder may be a stranger's: no option that names a host, a file, a device or a class, or that
+# says how much of the machine is used.
+_HARMLESS = (
+    "alpha any-machine bootstrap by-level calibrate class-weight column confidence control "
+    "coverage date-format decimal delimiter description drop dry-run encoding excel-safe explain "
+    "folds format group header k label-separator labels-separator language license lines list "
+    "method metrics minutes model models name posthoc precision quick rounds search seed separator "
+    "sheet skip-bad-rows splits target test-size text time title top use-labels"
+)
+_FROM_FILES = frozenset(_HARMLESS.split())
+_MAX_OPTIONS = 2**20  # bytes of a file of options
 
 
 def _read_options(path: Path, group: Any) -> dict[str, Any]:
@@ -211,8 +221,10 @@ def _read_options(path: Path, group: Any) -> dict[str, Any]:
     import tomllib
 
     try:
+        if path.stat().st_size > _MAX_OPTIONS:
+            raise ValueError(f"it has more than {_MAX_OPTIONS:,} bytes")
         sections = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PalmetteError(f"{path} cannot be read: {error}.") from error
     found: dict[str, Any] = {}
     for name, options in sections.items():
@@ -233,15 +245,25 @@ def _read_options(path: Path, group: Any) -> dict[str, Any]:
         found[name] = {}
         for key, value in options.items():
             option = known.get(key)
-            if option is None or key in _NEVER_FROM_FILES:
-                raise PalmetteError(
-                    f"{path}: palmette {name} has no option --{key} that a file may set. Known "
-                    f"are {', '.join(each for each in known if each not in _NEVER_FROM_FILES)}."
-                )
+            if option is None or key not in _FROM_FILES:
+                raise _refused(path, name, key, known)
             if option.multiple and not isinstance(value, list):
                 value = [value]
             found[name][option.name] = value
     return found
+
+
+def _refused(path: Path, command: str, key: str, known: Mapping[str, Any]) -> PalmetteError:
+    """Return the error for an option that a file may not set."""
+    allowed = ", ".join(sorted(known.keys() & _FROM_FILES)) or "none"
+    if key not in known:
+        why = f"palmette {command} has no option --{key}"
+    else:
+        why = (
+            f"--{key} of palmette {command} is not read from a file, which may be a stranger's: "
+            "give it on the command line"
+        )
+    return PalmetteError(f"{path}: {why}. A file may set: {allowed}.")
 
 
 def _name_file(error: Any, path: Path, values: Mapping[str, Any] | None) -> None:

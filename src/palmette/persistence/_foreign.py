@@ -19,17 +19,16 @@ from sklearn.base import BaseEstimator
 from palmette.exceptions import PalmetteError
 from palmette.persistence._archive import MAX_BYTES
 from palmette.persistence._graph import Codec, Decoder, Encoder
-from palmette.persistence._objects import OWN_CODECS, attributes_of
+from palmette.persistence._objects import OWN_CODECS, attributes_of, read_attributes
 from palmette.persistence._parts import (
     REVIEWED,
     Untrusted,
-    add_new_parameters,
     check_part,
     check_parts,
     is_reviewed,
+    set_defaults,
 )
 from palmette.persistence._skops import check_content, names_in, skops_io, write
-from palmette.persistence.checks import check_attributes
 from palmette.persistence.names import full_name, import_class, is_of_palmette, stable_name
 
 _PER_MEMBER = 64  # objects per member: similar ones compress well, but skops is slow with many
@@ -147,7 +146,7 @@ class ForeignReader:
         if not isinstance(objects, list):
             raise ValueError(f"{name} is not a list of objects")
         check_parts(objects, self._trusted)
-        add_new_parameters(objects)
+        set_defaults(objects, self._trusted)
         return list(zip(objects, sizes, strict=True))
 
     def _allowed_in(self, content: bytes) -> list[str]:
@@ -266,11 +265,10 @@ class Holders(Codec):
         if isinstance(made, dict):
             made.update(decoder.value(content["items"]))
             return
-        check_attributes(type(made), content["state"])
-        state = {name: decoder.value(each) for name, each in content["state"].items()}
+        state = read_attributes(type(made), content["state"], decoder)
         if isinstance(made, BaseEstimator):
             made.__setstate__(state)  # warns if the version of scikit-learn differs
-            add_new_parameters([made])
+            set_defaults([made], decoder.trusted)
         else:
             vars(made).update(state)
 

@@ -25,6 +25,7 @@ from palmette.labels._forms import LabelForm
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 from palmette.persistence import _codecs
+from palmette.persistence._acting import defaults_of_acting, without_acting
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._guarded import add_new_parameters, guard
 from palmette.persistence._types import (
@@ -36,9 +37,6 @@ from palmette.persistence._types import (
 )
 from palmette.persistence.checks import STATED, array, check_attributes, held, integers, within
 from palmette.persistence.names import find_class, full_name, is_of_palmette, stable_name
-
-# attributes that scikit-learn sets on an estimator during a fit, for callbacks
-_OF_A_FIT = ("_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx")
 
 
 class Hierarchies(Codec):
@@ -165,8 +163,7 @@ class Objects(Codec):
         return made
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
-        check_attributes(type(made), content["state"])
-        state = {name: decoder.value(each) for name, each in content["state"].items()}
+        state = read_attributes(type(made), content["state"], decoder)
         if not isinstance(state.get("hierarchy_"), Hierarchy | None):
             raise ValueError("hierarchy_ is not a Hierarchy")
         kind: Any = type(made)
@@ -198,7 +195,7 @@ STATED[NodeLookup] = {"_hierarchy": held(Hierarchy)}
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, without cached properties and callbacks.
+    """Return the attributes of an object, without cached properties; those that act have defaults.
 
     Parameters
     ----------
@@ -217,7 +214,27 @@ def attributes_of(value: Any) -> dict[str, Any]:
     found = {**(state or {}), **in_slots}
     kind: Any = type(value)
     cached = _cached_names(kind)
-    return {n: v for n, v in found.items() if n not in cached and not n.startswith(_OF_A_FIT)}
+    return without_acting(kind, {n: v for n, v in found.items() if n not in cached})
+
+
+def read_attributes(kind: type, written: Any, decoder: Decoder) -> dict[str, Any]:
+    """Return the attributes of an object from a file; those that act have their defaults.
+
+    Parameters
+    ----------
+    kind : type
+    written : dict of str to JSON value
+    decoder : Decoder
+
+    Raises
+    ------
+    ValueError
+        If an attribute replaces a method, or is special to Python.
+    """
+    check_attributes(kind, written)
+    acting = defaults_of_acting(kind)
+    state = {n: None if n in acting else decoder.value(v) for n, v in written.items()}
+    return without_acting(kind, state)
 
 
 @cache

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from palmette.persistence._acting import without_acting
 from palmette.persistence.checks import (
     check_attributes,
     integers,
@@ -57,10 +58,10 @@ def check_parts(objects: Any, trusted: Collection[str] = ()) -> None:
 
 def check_part(part: Any, trusted: Collection[str] = ()) -> None:
     """Check one object, without its parts; see `check_parts`."""
-    name = f"{type(part).__module__}.{type(part).__qualname__}"
-    if name.startswith(("sklearn.", "skrub.")) and name not in trusted:
+    if _is_checked(part, trusted):
         if not isinstance(part, dict):
             check_attributes(type(part), getattr(part, "__dict__", {}))  # methods are not replaced
+            _check_what_is_called(part)
         if type(part).__name__ in _CHECKS:
             _CHECKS[type(part).__name__](part)
     elif isinstance(part, np.random.RandomState | np.random.Generator):
@@ -69,25 +70,28 @@ def check_part(part: Any, trusted: Collection[str] = ()) -> None:
         part.check_format(full_check=True)
 
 
-def add_new_parameters(objects: Any) -> None:
-    """Give estimators of scikit-learn the parameters that their version did not have.
+def set_defaults(objects: Any, trusted: Collection[str] = ()) -> None:
+    """Give estimators of scikit-learn and skrub the defaults of parameters.
 
     A file may come from another version of scikit-learn. A parameter that only the installed one
-    has gets its default, with which the estimator does what it did without it.
+    has gets its default, with which the estimator does what it did without it; so does one that
+    acts, whatever the file has there (see `_acting`).
 
     Parameters
     ----------
     objects : object
         Containers and attributes are searched.
+    trusted : collection of str
+        Names of types that the caller trusts, which are left as they are.
 
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> estimator = LogisticRegression(C=3)
+    >>> estimator = LogisticRegression(C=3, n_jobs=1000)
     >>> del estimator.max_iter
-    >>> add_new_parameters([estimator])
-    >>> estimator.max_iter
-    100
+    >>> set_defaults([estimator])
+    >>> estimator
+    LogisticRegression(C=3)
     """
     seen: set[int] = set()
     waiting = [objects]
@@ -96,11 +100,41 @@ def add_new_parameters(objects: Any) -> None:
         if id(each) in seen:
             continue
         seen.add(id(each))
-        if isinstance(each, BaseEstimator) and type(each).__module__.startswith("sklearn."):
+        if isinstance(each, BaseEstimator) and _is_checked(each, trusted):
+            kept = without_acting(type(each), vars(each))
+            vars(each).clear()
+            vars(each).update(kept)
             for name, parameter in inspect.signature(type(each)).parameters.items():
-                if parameter.default is not parameter.empty and name not in vars(each):
+                if parameter.default is not parameter.empty and name not in kept:
                     setattr(each, name, parameter.default)
         waiting.extend(_parts_of(each))
+
+
+def _is_checked(part: Any, trusted: Collection[str]) -> bool:
+    name = _name(part)
+    return name.startswith(("sklearn.", "skrub.")) and name not in trusted
+
+
+# attributes of scikit-learn that name a method, which is called with the rows
+_METHOD_NAMES = {"chain_method", "chain_method_", "response_method", "_response_method"}
+_METHOD_NAMES |= {"stack_method", "stack_method_"}
+_ANSWERS = {"auto", "decision_function", "predict", "predict_log_proba", "predict_proba"}
+_ANSWERS |= {"score_samples", "transform"}
+# which make a text of rows of texts; the next step of a pipeline could read a file of that name
+_REDUCING = {"max", "mean", "median", "min", "prod", "std", "sum", "var"}
+
+
+def _check_what_is_called(part: Any) -> None:
+    """Check names of methods: those of arrays write files, too."""
+    for name in _METHOD_NAMES & getattr(part, "__dict__", {}).keys():
+        value = vars(part)[name]
+        for each in value if isinstance(value, list | tuple) else [value]:
+            is_answer = each is None or (isinstance(each, str) and each in _ANSWERS)
+            require(is_answer, f"{name} names a method that gives no answers")
+    if type(part).__name__ == "FunctionTransformer":
+        for each in (part.func, part.inverse_func):
+            is_reducing = getattr(each, "__name__", "") in _REDUCING
+            require(not (inspect.isclass(each) or is_reducing), "a function returns no rows")
 
 
 def _parts_of(value: Any) -> list[Any]:

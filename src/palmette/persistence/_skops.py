@@ -23,13 +23,21 @@ from contextlib import contextmanager
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
+from palmette.persistence._acting import defaults_of_acting
 from palmette.persistence._archive import MAX_BYTES, parse_json
 from palmette.persistence._arrays import from_npy, to_npy
 from palmette.persistence._graph import max_size
+from palmette.persistence.names import import_class
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _SCHEMA = "schema.json"
 _NAME = re.compile(r"[\w-]+\.(npy|npz|bin|json)", re.ASCII)
+_JSON = {
+    "__class__": "str",
+    "__module__": "builtins",
+    "__loader__": "JsonNode",
+    "is_json": True,
+}
 _WITHOUT_IDENTITY = (
     "JsonNode",
     "TypeNode",
@@ -96,6 +104,7 @@ def tidy(content: bytes) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(members.pop(_SCHEMA))
+    _set_defaults_of_acting(schema)
     _sort_sets(schema)
     uses: Counter[Any] = Counter(node.get("__id__") for node in nodes_of(schema))
     numbers: dict[Any, int] = {}
@@ -166,6 +175,20 @@ def _check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
 
 
 # ---------------------------------------------------------------------- the schema
+
+
+def _set_defaults_of_acting(schema: Any) -> None:
+    """Give parameters of estimators of scikit-learn and skrub that act their defaults."""
+    for node in nodes_of(schema):
+        content = node.get("content")
+        parts = content.get("content") if isinstance(content, dict) else None
+        is_ours = node["__module__"].startswith(("sklearn.", "skrub."))
+        if not is_ours or node["__loader__"] != "ObjectNode" or not isinstance(parts, dict):
+            continue
+        kind = import_class(f"{node['__module__']}.{node['__class__']}")
+        for name, default in defaults_of_acting(kind).items() if kind is not None else ():
+            if name in parts:
+                parts[name] = {**_JSON, "content": json.dumps(default)}
 
 
 def _sort_sets(schema: Any) -> None:

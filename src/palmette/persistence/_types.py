@@ -182,6 +182,8 @@ class PandasTypes(Codec):
         import pandas as pd
 
         if isinstance(content, str):
+            if "dateutil" in content:  # a time zone that is read from any file
+                raise ValueError(f"{content[:60]!r} is not a type of a column that a file may name")
             return pd.api.types.pandas_dtype(content)
         if "storage" in content:
             is_nan = content["missing"] == "nan"

@@ -9,6 +9,7 @@ from typing import Any
 from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.persistence._acting import harmless_facts
 from palmette.persistence._archive import MODEL, make_manifest, write_members
 from palmette.persistence._foreign import ALL_CODECS, ForeignWriter
 from palmette.persistence._graph import Encoder
@@ -52,7 +53,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     members = state_members(obj, encoder) | _hierarchy_of(obj) | foreign.members()
     kind = stable_name(type(obj)) or full_name(type(obj))
     manifest = make_manifest(
-        MODEL, {"kind": kind, "summary": getattr(obj, "summary_", None)}, members
+        MODEL, {"kind": kind, "summary": harmless_facts(getattr(obj, "summary_", None))}, members
     )
     with atomic_write(path, "wb") as stream:
         write_members(stream, {"manifest.json": manifest, **members})

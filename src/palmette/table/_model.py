@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._vocabulary import Languages
+from palmette.persistence._acting import harmless
+from palmette.persistence.checks import held
 from palmette.table._class_weights import check_class_weight
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
@@ -203,7 +205,7 @@ def fit_table(
     final = finish(problem, name, race, wrapping, tournament, say, clock)
     name = race.base(final.name)
     summary = summarize(problem, name, board, final.seconds, clock, text, seed, wrapping)
-    summary["settings"] = race.settings_of(final.name)
+    summary["settings"] = harmless(race.settings_of(final.name))
     summary["winner"], summary["interrupted"] = final.name, final.interrupted
     summary["rows_fitted"], summary["class_weight"] = final.n_rows, class_weight
     if use_labels:
@@ -284,6 +286,15 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.predict({"name": ["red pears", "nails"]})
     [('Food', 'Fruit'), ('Tools', 'Nails')]
     """
+
+    in_files: ClassVar = {
+        "vectorizer_": held(TableFeatures),
+        "schema_": held(Schema),
+        "target_": held(TargetForm),
+        "hierarchy_": held(Hierarchy),
+        "learner_": held(BaseEstimator, or_none=True),  # a text would be the name of a file
+        "summary_": held(dict),
+    }
 
     def __init__(self, model: str = "auto") -> None:
         self.model = model
