@@ -7,7 +7,7 @@ that cannot hold are named with the reason.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +22,15 @@ from palmette import CoherentKernelClassifier, routing
 from palmette.feature_selection import HierarchicalFeatureSelector
 from palmette.weak import SharedTree
 
-__all__ = ["FORMS", "NAMED", "names_and_columns_change_nothing_but_ties", "with_few_draws"]
+__all__ = [
+    "FORMS",
+    "NAMED",
+    "changes_of",
+    "names_and_columns_change_nothing_but_ties",
+    "with_few_draws",
+]
 
-FORMS = ("names", "constant", "columns")
+FORMS = ("renamed", "reversed", "constant", "columns")  # labels: in the same order, the reverse one
 
 _BY_LABEL = "draws are by the number of a label, which follows from the order of names"
 _BY_COLUMN = "columns are drawn by their number"
@@ -34,27 +40,27 @@ _STARTS = "weights start at random numbers, and rows are dropped at random by co
 # estimators that cannot obey the law, by what is changed, and why
 NAMED: dict[str, dict[str, str]] = {
     "AdaBoostBHCClassifier": {
-        "names": "the rows of a node are drawn with the seed of its number",
+        "reversed": "the rows of a node are drawn with the seed of its number",
         "constant": _BY_COLUMN,
         "columns": _BY_COLUMN,
     },
-    "AdaBoostECCClassifier": {"names": _BY_LABEL},
-    "COCOA": {"names": _BY_LABEL, "constant": _FOLDS, "columns": _FOLDS},
-    "ChainEnsemble": {"names": _BY_LABEL},
+    "AdaBoostECCClassifier": {"reversed": _BY_LABEL},
+    "COCOA": {"reversed": _BY_LABEL, "constant": _FOLDS, "columns": _FOLDS},
+    "ChainEnsemble": {"reversed": _BY_LABEL},
     "CoherentForestClassifier": {"constant": _BY_COLUMN, "columns": _BY_COLUMN},
-    "CoherentNetworkClassifier": dict.fromkeys(FORMS, _STARTS),
+    "CoherentNetworkClassifier": dict.fromkeys(FORMS[1:], _STARTS),
     "DAGSVMClassifier": {"constant": "rows are not centred: the column is one more intercept"},
-    "HOMER": {"names": _BY_LABEL},
-    "HOMERTree": {"names": _BY_LABEL},
+    "HOMER": {"reversed": _BY_LABEL},
+    "HOMERTree": {"reversed": _BY_LABEL},
     "HierarchicalBoostingClassifier": {"columns": "of equally good cuts the first is taken"},
     "LabelEmbeddingTree": {
-        "names": "folds are dealt class by class; classes never confused are cut in their order"
+        "reversed": "folds are dealt class by class; classes never confused are cut in their order"
     },
-    "LinearMultilabel": {"names": _FOLDS, "constant": _FOLDS, "columns": _FOLDS},
-    "RAkEL": {"names": _BY_LABEL},
-    "RandomTree": {"names": _BY_LABEL},
+    "LinearMultilabel": {"reversed": _FOLDS, "constant": _FOLDS, "columns": _FOLDS},
+    "RAkEL": {"reversed": _BY_LABEL},
+    "RandomTree": {"reversed": _BY_LABEL},
     "StructuredForestClassifier": {
-        "names": _BY_LABEL,
+        "reversed": _BY_LABEL,
         "constant": _BY_COLUMN,
         "columns": _BY_COLUMN,
     },
@@ -62,8 +68,10 @@ NAMED: dict[str, dict[str, str]] = {
 
 # those that cannot obey it for sets of labels only
 _NAMED_FOR_SETS = {
-    "CoherentForestClassifier": {"names": "sums over labels in another order decide between cuts"},
-    "ThresholdedMultilabel": {"names": "equally rare labels are dealt to folds in their order"},
+    "CoherentForestClassifier": {
+        "reversed": "sums over labels in another order decide between cuts"
+    },
+    "ThresholdedMultilabel": {"reversed": "equally rare labels are dealt to folds in their order"},
 }
 
 _BAYES = {"estimator": GaussianNB()}
@@ -129,16 +137,22 @@ def names_and_columns_change_nothing_but_ties(
     estimator: BaseEstimator, forms: tuple[str, ...] = FORMS
 ) -> None:
     name = type(estimator).__name__
+    for form, (_, wrong) in zip(forms, changes_of(estimator, forms), strict=True):
+        if form in NAMED.get(name, {}):
+            assert wrong, f"{name} is named, but {form} changes nothing"
+        else:
+            assert not wrong, f"{form}: {wrong}"
+
+
+def changes_of(estimator: BaseEstimator, forms: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Yield how many labels differ, and what differs that is no tie, if anything does."""
     model = with_few_draws(estimator)
     X, y = families() if _takes_names(model) else problem()
     first = _answers(model, X, y, {})
     for form in forms:
         other = _changed(model, X, y, form)
-        wrong = _differences(first, other, _NEAR.get(name, 1e-7))
-        if form in NAMED.get(name, {}):
-            assert wrong, f"{name} is named, but changed {form} change nothing"
-        else:
-            assert not wrong, f"changed {form}: {wrong}"
+        n_other = sum(a != b for a, b in zip(first.labels, other.labels, strict=False))
+        yield n_other, _differences(first, other, _NEAR.get(type(estimator).__name__, 1e-7))
 
 
 def names_and_columns_change_nothing_in_sets(estimator: BaseEstimator) -> None:
@@ -160,9 +174,10 @@ def _takes_names(model: BaseEstimator) -> bool:
 
 
 def _changed(model: BaseEstimator, X: np.ndarray, y: Any, form: str) -> Answers:
-    if form == "names":
+    if form in ("renamed", "reversed"):
         names = sorted(_names_in(y))
-        new = {part: f"{chr(ord('z') - i)}{i}" for i, part in enumerate(names)}
+        first, step = ("z", -1) if form == "reversed" else ("A", 1)
+        new = {part: f"{chr(ord(first) + step * i)}{i}" for i, part in enumerate(names)}
         old = {changed: part for part, changed in new.items()}
         if isinstance(y, np.ndarray):
             return _answers(model, X, np.array([new[label] for label in y]), old)
