@@ -12,7 +12,6 @@ import pickle
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 import types
@@ -285,41 +284,6 @@ def test_variants_with_all_kinds_of_arguments_are_stored():
     assert len(found) > 5
     for signature in found:
         assert _numba_parts.spelled(signature)
-
-
-EVERY_KERNEL = """
-import sys
-from palmette._kernels import seconds_compiling
-from palmette.cli.compile import FITS
-
-fits = [fit for part in FITS for _, fit in FITS[part]()]
-first = int(sys.argv[1]) * len(fits) // 8
-for fit in fits[first:] + fits[:first]:
-    fit()
-print(seconds_compiling())
-"""
-
-
-@pytest.mark.thorough
-def test_processes_that_compile_every_kernel_at_once_leave_what_one_leaves(tmp_path):
-    def started(cache, first):
-        return subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", EVERY_KERNEL, str(first)],
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache), "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def seconds(process):
-        output, _ = process.communicate()
-        assert process.returncode == 0
-        return float(output)
-
-    assert all(seconds(each) for each in [started("many", n // 2 * 2) for n in range(8)])
-    assert seconds(started("one", 0))
-    assert len(stored(tmp_path / "one")) > 100
-    assert stored(tmp_path / "many") == stored(tmp_path / "one")
-    assert seconds(started("many", 0)) == 0.0
 
 
 def test_files_that_are_swapped_or_renamed_are_compiled_again(package, caplog):
