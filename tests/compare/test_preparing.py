@@ -149,7 +149,27 @@ def test_strings_are_read_before_skrub_tries_to():
     )
     assert seen.shape[1] > 3  # a date has several parts
     np.testing.assert_allclose(seen[0, 0], 3.5)
-    np.testing.assert_array_equal(seen[:, -1], [0, 1])
+    np.testing.assert_array_equal(seen[:, 1], [0, 1])
+
+
+def test_numbers_of_tables_keep_their_digits():
+    X = pd.DataFrame({"time": 1.7e9 + np.arange(60.0), "far": [-np.inf, np.nan, 1e308] * 20})
+    seen = seen_by_model(PLAIN, X)
+    np.testing.assert_array_equal(seen[:, 0], X["time"])
+    assert np.isfinite(seen).all()
+    assert np.isnan(seen_by_model(TREES, X)[:, 1]).sum() == 40
+
+
+def test_names_that_end_in_zero_characters_are_told_apart():
+    X = pd.DataFrame({"": [1.0, 2.0] * 20, "\0": [3.0, 5.0] * 20, "\0\0": ["a", None] * 20})
+    np.testing.assert_array_equal(seen_by_model(PLAIN, X)[:2], [[1, 3, 0], [2, 5, 1]])
+
+
+def test_columns_without_values_are_left_out():
+    X = pd.DataFrame({"a": [1.0, 2.0] * 20, "b": pd.Series([None] * 40, dtype=object)})
+    assert seen_by_model(PLAIN, X).shape == (40, 1)
+    with pytest.raises(PalmetteError, match="no column of the table has a value"):
+        seen_by_model(PLAIN, X[["b"]])
 
 
 def _context():
@@ -180,4 +200,4 @@ def test_tables_need_skrub(monkeypatch, table):
 
     monkeypatch.setitem(sys.modules, "skrub", None)
     with pytest.raises(PalmetteError, match=r"pip install 'palmette\[table\]'"):
-        prepare(DummyClassifier(), PLAIN, table)
+        prepare(DummyClassifier(), PLAIN, table).fit(table, np.arange(len(table)) % 2)

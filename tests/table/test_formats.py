@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from palmette.exceptions import ReadError, TableWarning
+from palmette.exceptions import PalmetteError, ReadError, TableWarning
 from palmette.table._reading import as_frame, read_whole
 from palmette.table._schema import Schema
 from palmette.table._sources import BadRows, TableSource
@@ -95,9 +95,40 @@ def test_a_table_is_the_same_in_every_library(library):
 
 def test_cells_of_other_types_become_plain():
     cells = [b"caf\xc3\xa9", b"\xff", np.array(["a", ""]), np.str_("x"), 10**400, np.int8(3)]
-    cells += [pd.NaT, np.float32("nan"), [np.array([1])]]
+    cells += [pd.NaT, np.float32("nan"), [np.array([1])], np.complex64(1j)]
     found = as_frame({"a": pd.Series(cells, dtype=object)})["a"].tolist()
-    assert found == ["café", "\\xff", ["a", ""], "x", str(10**400), 3, None, None, [[1]]]
+    assert found == ["café", "\\xff", ["a", ""], "x", str(10**400), 3, None, None, [[1]], "1j"]
+
+
+def test_complex_numbers_are_no_numbers_with_an_order():
+    frame = as_frame({"a": [1j, 2.0, complex("nan")]})
+    assert frame["a"].tolist() == ["1j", "(2+0j)", None]
+    assert Schema.infer(frame).kinds == {"a": "category"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"a": [1, 2], "b": [1]},
+        {"a": 1},
+        pa.table({"a": pa.UnionArray.from_dense(
+            pa.array([0, 1], pa.int8()), pa.array([0, 0], pa.int32()),
+            [pa.array([1]), pa.array(["x"])],
+        )}),
+    ],
+)  # fmt: skip
+def test_tables_that_pandas_cannot_take(table):
+    with pytest.raises(PalmetteError, match=r"^table is a \w+\.\w+ that pandas cannot take \("):
+        as_frame(table)
+
+
+def test_a_cell_of_a_text_may_hold_a_zero_character(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("title,kind\n" + "word,a\nword,a\0\n" * 5)
+    assert read(path)["kind"].tolist() == ["a", "a\0"] * 5
+    path.write_bytes(b"title,kind\n" + b"word,a\nw\xe9rd,a\0\n" * 5)
+    with pytest.raises(ReadError, match="this is a binary file"):
+        read(path)
 
 
 def test_integers_beside_missing_values_keep_their_digits(tmp_path):
@@ -229,6 +260,18 @@ def test_parquet_has_texts_where_a_column_has_several_types(tmp_path):
     rows = found.to_pylist()
     assert (rows[0]["huge"], rows[0]["mixed"], rows[2]["mixed"]) == (str(10**400), "a", "1.5")
     assert (rows[0]["nullable"], rows[0]["day"], rows[2]["text"]) == (1, DAY, "x\\ud800")
+
+
+@pytest.mark.parametrize(
+    "cell", [{}, {"b": {}}, pa.array([(1, 2, 3)], pa.month_day_nano_interval())[0].as_py()]
+)
+def test_parquet_has_texts_of_what_it_has_no_type_for(tmp_path, cell):
+    path = tmp_path / "a.parquet"
+    with open_writer(path) as writer:
+        writer.write(pd.DataFrame({"a": [None, cell]}))
+    first, second = pq.read_table(path)["a"].to_pylist()
+    assert first is None
+    assert isinstance(second, str)
 
 
 def test_a_terminal_gets_the_same(capsys):

@@ -14,6 +14,7 @@ from palmette.exceptions import PalmetteError
 from palmette.models._registry import ModelSpec
 
 MAX_DENSE = 2**28  # numbers: 2 GiB
+_LARGEST = 1e100
 
 # columns with more distinct strings, and at least so many words per string, are texts
 _MAX_CATEGORIES = 40
@@ -124,6 +125,7 @@ def _table_steps(X: Any, spec: ModelSpec) -> list[Any]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
+    X = _without_zeros(X)
     texts = [name for name in X.columns if is_text_column(X[name])]
     rest = [name for name in X.columns if name not in texts]
     branches: list[Any] = [
@@ -134,56 +136,78 @@ def _table_steps(X: Any, spec: ModelSpec) -> list[Any]:
         )
         for name in texts
     ]
-    if rest:
+    schema = _schema_of(X[rest])
+    if schema.kinds:
         # with text columns the table is sparse, where models do not support missing values
         fill = bool(texts) or not spec.takes_missing
-        branch = make_pipeline(
-            *_string_steps(X[rest]), _table_vectorizer(), *_number_steps(spec, fill)
-        )
-        branches.append(("columns", branch, rest))
+        branches.append(("columns", _column_steps(schema, spec, fill), schema.names()))
+    if not branches:
+        raise PalmetteError("no column of the table has a value: expected features.")
     steps: list[Any] = [ColumnTransformer(branches)]
     if not spec.takes_sparse:
         steps.append(FunctionTransformer(make_dense, accept_sparse=True))
-    return steps
+    return [FunctionTransformer(_without_zeros), *steps]
 
 
-def _string_steps(frame: Any) -> Iterator[Any]:
-    """Read strings as numbers, dates or categories.
-
-    skrub would read numbers by pandas' parser, which some strings end the process of; it takes
-    categories as they are.
-    """
+def _column_steps(schema: Any, spec: ModelSpec, fill: bool) -> Any:
+    """Return a pipeline that gives numbers, in double precision, for columns other than texts."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from palmette.table._kinds import guess_kind
+    from palmette.table._features import TableFeatures
     from palmette.table._schema import Schema
 
-    guesses = {name: guess_kind(frame[name]) for name in frame.columns if _has_strings(frame[name])}
-    if not guesses:
-        return
-    numbers = {name: guess.number.form for name, guess in guesses.items() if guess.number}
-    schema = Schema(
+    plain = schema.names("number")
+    coded = [name for name in schema.names() if name not in plain]
+    branches: list[Any] = []
+    if plain:
+        steps = list(_number_steps(spec, fill))
+        branches.append(("numbers", make_pipeline(*steps) if steps else "passthrough", plain))
+    if coded:
+        encoder = TableFeatures(Schema({name: schema.kinds[name] for name in coded}))
+        branches.append(("others", make_pipeline(encoder, *_number_steps(spec, False)), coded))
+    read = FunctionTransformer(_read_columns, kw_args={"schema": schema})
+    return make_pipeline(read, ColumnTransformer(branches))
+
+
+def _schema_of(frame: Any) -> Any:
+    """Return the schema of all columns that have a value, also identifiers."""
+    from pandas.api import types
+
+    from palmette.table._kinds import EMPTY, Guess, guess_kind
+    from palmette.table._schema import Schema
+
+    def guess(column: Any) -> Guess:
+        is_number = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
+        return Guess("number") if is_number else guess_kind(column)
+
+    guesses = {name: guess(frame[name]) for name in frame.columns}
+    guesses = {name: each for name, each in guesses.items() if each.why != EMPTY}
+    numbers = {name: each.number.form for name, each in guesses.items() if each.number}
+    return Schema(
         {n: g.kind if g.kind in ("number", "date") else "category" for n, g in guesses.items()},
-        {name: guess.dates.formats for name, guess in guesses.items() if guess.dates},
+        {name: each.dates.formats for name, each in guesses.items() if each.dates},
         {name: form.decimal for name, form in numbers.items()},
         {name: form.unit for name, form in numbers.items()},
     )
-    yield FunctionTransformer(_read_strings, kw_args={"schema": schema})
 
 
-def _has_strings(column: Any) -> bool:
-    from pandas.api import types
-
-    return bool(types.is_object_dtype(column.dtype) or types.is_string_dtype(column.dtype))
-
-
-def _read_strings(frame: Any, schema: Any) -> Any:
+def _read_columns(frame: Any, schema: Any) -> Any:
+    """Return numbers of which sums of squares are finite, dates, and strings."""
     from palmette.table._schema import Unread
 
     read = schema.cast(frame, unread=Unread())
-    categories = schema.names("category")
-    read[categories] = read[categories].astype("category")
-    return frame.assign(**{name: read[name] for name in read.columns})
+    numbers = schema.names("number")
+    read[numbers] = read[numbers].clip(-_LARGEST, _LARGEST)
+    return read
+
+
+def _without_zeros(frame: Any) -> Any:
+    """Return a table with names by which numpy, and so scikit-learn, can tell its columns apart."""
+    if not any("\0" in str(name) for name in frame.columns):
+        return frame
+    return frame.set_axis([str(i) for i in range(frame.shape[1])], axis=1)
 
 
 def is_text_column(values: Iterable[Any]) -> bool:
@@ -205,14 +229,3 @@ def is_text_column(values: Iterable[Any]) -> bool:
 def fill_texts(values: Iterable[Any]) -> list[str]:
     """Return a column as a list of texts, with "" for missing values."""
     return [value if isinstance(value, str) else "" for value in values]
-
-
-def _table_vectorizer() -> Any:
-    """Return an encoder of categories, strings and dates as numbers."""
-    try:
-        from skrub import TableVectorizer
-    except ImportError:
-        raise PalmetteError(
-            "a table with named columns needs skrub: pip install 'palmette[table]'."
-        ) from None
-    return TableVectorizer()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _DELIMITERS = ";\t|,"  # of those that split the first lines equally well, the first is taken
 _LOOK = 20  # lines that show the delimiter
 _PEEK = 2**16  # bytes that are inspected before reading
+_FEW_ZEROS = 0.1  # share of bytes; a cell may hold one, and binary files have more
 _MAX_CELL_CHARACTERS = min(2**28, sys.maxsize)
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -101,9 +102,20 @@ def _as_text(binary: Any, source: TableSource) -> io.TextIOWrapper:
     encoding = source.encoding or next(
         (name for mark, name in _BYTE_ORDER_MARKS if start.startswith(mark)), "utf-8"
     )
-    if b"\0" in start and not encoding.replace("-", "").lower().startswith(("utf16", "utf32")):
-        raise ReadError(_binary(start), path=source.title)
+    if not encoding.replace("-", "").lower().startswith(("utf16", "utf32")):
+        zeros = start.count(0)
+        if zeros > _FEW_ZEROS * len(start) or (zeros and not _is_utf8(start)):
+            raise ReadError(_binary(start), path=source.title)
     return io.TextIOWrapper(buffered, encoding=encoding, errors="surrogateescape", newline="")
+
+
+def _is_utf8(start: bytes) -> bool:
+    """Whether bytes are the start of a text in UTF-8, which may end within a character."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _binary(start: bytes) -> str:

@@ -67,13 +67,8 @@ def as_part(table: Any) -> Part:
         return read_part(table)
     if isinstance(table, pd.DataFrame):
         frame = table
-    elif isinstance(table, dict):
-        try:
-            frame = pd.DataFrame(table)
-        except UnicodeEncodeError:  # a text is no text for pandas, see below
-            frame = pd.DataFrame(table, dtype=object)
-    elif hasattr(table, "to_pandas"):  # polars, pyarrow
-        frame = table.to_pandas()
+    elif isinstance(table, dict) or hasattr(table, "to_pandas"):
+        frame = _of_library(table)
     else:
         raise PalmetteError(
             f"table is a {type(table).__name__}: expected a DataFrame or the name of a file."
@@ -90,6 +85,28 @@ def as_part(table: Any) -> Part:
             stacklevel=caller_level(),
         )
     return Part(frame)
+
+
+def _of_library(table: Any) -> pd.DataFrame:
+    """Return a dict of columns, or a table of polars or pyarrow, as one of pandas."""
+    import pandas as pd
+
+    try:
+        if not isinstance(table, dict):
+            return table.to_pandas()
+        try:
+            return pd.DataFrame(table)
+        except UnicodeEncodeError:  # a text with halves of surrogate pairs is none for pandas
+            return pd.DataFrame(table, dtype=object)
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:  # libraries raise many kinds of errors
+        kind, words = type(table), " ".join(str(error).split())[:300]
+        raise PalmetteError(
+            f"table is a {kind.__module__.partition('.')[0]}.{kind.__name__} that pandas cannot "
+            f"take ({words}): expected columns of one length, of numbers, texts, dates "
+            "or lists. Cast the others, or drop them."
+        ) from error
 
 
 def read_whole(source: TableSource) -> pd.DataFrame:
@@ -197,7 +214,7 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
     """Return a table whose cells have one form, whatever its format or library.
 
     An empty cell is None, and so is an empty string; words such as NA are none. Arrays become
-    lists, bytes become text, and integers that no number of 64 bits comes near become text.
+    lists. Bytes, complex numbers, and integers that no number of 64 bits comes near become text.
 
     Parameters
     ----------
@@ -218,7 +235,8 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
     changed: dict[str, Any] = {}
     for name, column in frame.items():
         is_plain = pd.api.types.is_object_dtype(column.dtype)
-        if not (is_plain or isinstance(column.dtype, of_objects)):
+        is_complex = pd.api.types.is_complex_dtype(column.dtype)
+        if not (is_plain or is_complex or isinstance(column.dtype, of_objects)):
             continue
         cells = found = column.to_numpy(dtype=object)
         if pd.api.types.infer_dtype(cells, skipna=True) in ("string", "empty"):
@@ -251,6 +269,8 @@ def plain_cell(cell: Any) -> Any:
         return None
     if isinstance(cell, bytes | bytearray | memoryview):
         return bytes(cell).decode("utf-8", "backslashreplace") or None
+    if isinstance(cell, complex | np.complexfloating):  # which has no order
+        return str(cell)
     if isinstance(cell, np.ndarray):
         cell = cell.tolist()
     if isinstance(cell, list | tuple):

@@ -327,4 +327,8 @@ def reading(source: TableSource) -> Iterator[None]:
         ) from error
     except Exception as error:  # parsers of other libraries raise many kinds of errors
         words = " ".join(str(error).split()) or type(error).__name__
-        raise ReadError(f"the table cannot be read ({words[:300]})", path=source.title) from error
+        raise ReadError(
+            f"the table cannot be read as {source.format} ({words[:300]}). Check that the file is "
+            "whole, or pass the --format that it has",
+            path=source.title,
+        ) from error

@@ -212,12 +212,28 @@ def _arrow(column: pd.Series[Any], kind: Any) -> Any:
             if pa.types.is_dictionary(found.type):
                 found = found.dictionary_decode()
             # a column without values may have strings in later chunks
-            return found.cast(pa.string()) if pa.types.is_null(found.type) else found
+            if pa.types.is_null(found.type):
+                return found.cast(pa.string())
+            if _is_storable(found.type):
+                return found
+            kind = pa.string()
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         cells = column.tolist()
         texts = [None if is_missing(cell) else text.whole(str(_flat(cell))) for cell in cells]
         return pa.array(texts, kind)
     return pa.Array.from_pandas(column, type=kind)
+
+
+def _is_storable(kind: Any) -> bool:
+    """Whether Parquet has a type, as it has none for intervals and objects without keys."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pq.ParquetWriter(io.BytesIO(), pa.schema([("column", kind)])).close()
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _flat(cell: Any) -> Any:
