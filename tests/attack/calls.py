@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, clone
 import palmette as pm
 from palmette.exceptions import PalmetteError
 from palmette.persistence import save
+from palmette.table import TableModel
 
 __all__ = ["Arguments", "Call", "arguments_of", "calls_of", "required"]
 
@@ -94,8 +95,11 @@ def calls_of(found: Any, arguments: Arguments) -> Iterator[Call]:
     yield Call("save", lambda: _saved(found))
     if isinstance(found, BaseEstimator):
         yield Call("clone", lambda: clone(found))
+        yield Call("page", lambda: found._repr_html_())
     if hasattr(found, "predict") and "y" in values and "X" in values:
         yield Call("report", lambda: pm.report(found, values["X"], values["y"], n_bootstrap=2))
+    if isinstance(found, TableModel):
+        yield Call("review", lambda: pm.review(found, values["X"], folds=2))
 
 
 def _calls_of_method(name: str, method: Any, values: dict[str, Any]) -> Iterator[Call]:

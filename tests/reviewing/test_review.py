@@ -86,6 +86,14 @@ def test_the_same_seed_gives_the_same_review_and_a_stored_model_too(model, goods
     pd.testing.assert_frame_equal(again, found)
 
 
+def test_an_error_of_a_model_from_a_file_names_the_file(model, goods, tmp_path):
+    save(model, tmp_path / "m.palmette")
+    read = load(tmp_path / "m.palmette")
+    object.__setattr__(read.target_, "columns", [])
+    with pytest.raises(PalmetteError, match="review failed .* was loaded from a file"):
+        review(read, goods, folds=0)
+
+
 def test_the_fitted_model_judges_other_rows(model, goods):
     few = goods.iloc[40:].set_axis([f"r{i}" for i in range(104)], axis=0)
     few["kind"] = few["kind"].where(np.arange(104) != 4, "Tools > Saws")

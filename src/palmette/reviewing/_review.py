@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, row_chunks
 from palmette.exceptions import PalmetteError
+from palmette.persistence._guarded import of_a_file
 from palmette.reviewing._cross_fit import HeldOut, class_similarity, equal_rows
 from palmette.reviewing._doubts import PathDoubts, SetDoubts
 from palmette.table import TableModel
@@ -115,34 +116,36 @@ def review(
     """
     _check(model, folds, time, top)
     say = tell or (lambda words: None)
-    numbered = numbered_rows(table)
-    frame = numbered.reset_index(drop=True)
-    model.check_columns(frame.columns, "the table")
-    given = _Given(model, frame)
-    if folds and given.labelled.sum() < _MIN_LABELLED:
-        few = f"{int(given.labelled.sum())} rows with a known label are too few for folds"
-        say(f"{few}: the given model is used")
-        folds = 0
-    groups = equal_rows(frame, model.schema_.names())
-    held_out = HeldOut(
-        model, frame, given.labels(folds), given.labelled, given.codes(), groups,
-        n_folds=folds, seconds=time, seed=seed, watch=watch,
-    )  # fmt: skip
-    kind = SetDoubts if model.several_paths_ else PathDoubts
-    doubts = kind(model, held_out.labels, given.nodes, given.labelled, by_level)
-    doubts.read(held_out)
-    if held_out.smallest_share < 1:
-        say(f"models were fitted on {held_out.smallest_share:.0%} of their rows: allow more time")
-    similar, empty = _similarity(model, frame, doubts.indicators())
-    listed = _Listing(model, doubts, given, top)
-    listed.wrong_labels()
-    listed.equal_rows(groups)
-    listed.unknown_labels()
-    listed.no_class(similar, empty, groups)
-    listed.uncertain(groups)
-    found = listed.frame(frame, numbered.index)
-    found.attrs["review"] = _summary(model, found, doubts, given, held_out)
-    return found
+    with of_a_file(model, "review"):
+        numbered = numbered_rows(table)
+        frame = numbered.reset_index(drop=True)
+        model.check_columns(frame.columns, "the table")
+        given = _Given(model, frame)
+        if folds and given.labelled.sum() < _MIN_LABELLED:
+            few = f"{int(given.labelled.sum())} rows with a known label are too few for folds"
+            say(f"{few}: the given model is used")
+            folds = 0
+        groups = equal_rows(frame, model.schema_.names())
+        held_out = HeldOut(
+            model, frame, given.labels(folds), given.labelled, given.codes(), groups,
+            n_folds=folds, seconds=time, seed=seed, watch=watch,
+        )  # fmt: skip
+        kind = SetDoubts if model.several_paths_ else PathDoubts
+        doubts = kind(model, held_out.labels, given.nodes, given.labelled, by_level)
+        doubts.read(held_out)
+        if held_out.smallest_share < 1:
+            share = f"{held_out.smallest_share:.0%}"
+            say(f"models were fitted on {share} of their rows: allow more time")
+        similar, empty = _similarity(model, frame, doubts.indicators())
+        listed = _Listing(model, doubts, given, top)
+        listed.wrong_labels()
+        listed.equal_rows(groups)
+        listed.unknown_labels()
+        listed.no_class(similar, empty, groups)
+        listed.uncertain(groups)
+        found = listed.frame(frame, numbered.index)
+        found.attrs["review"] = _summary(model, found, doubts, given, held_out)
+        return found
 
 
 def _check(model: Any, folds: int, time: float | None, top: int | None) -> None:
