@@ -96,6 +96,7 @@ def calls_of(found: Any, arguments: Arguments) -> Iterator[Call]:
     if isinstance(found, BaseEstimator):
         yield Call("clone", lambda: clone(found))
         yield Call("page", lambda: found._repr_html_())
+        yield Call("notebook", lambda: found._repr_mimebundle_())
     if hasattr(found, "predict") and "y" in values and "X" in values:
         yield Call("report", lambda: pm.report(found, values["X"], values["y"], n_bootstrap=2))
     if isinstance(found, TableModel):

@@ -118,6 +118,11 @@ def test_errors_of_every_method_of_a_read_model_name_the_file(rows, boosted):
         read.explain(X)
     with pytest.raises(PalmetteError, match="was loaded from a file"):
         pm.report(read, *rows)
+    learner = again(pm.BHCTree().fit(rows[0], [path[-1] for path in rows[1]]))
+    learner.classes_ = 3
+    for shown in (learner._repr_html_, learner._repr_mimebundle_):
+        with pytest.raises(PalmetteError, match="was loaded from a file"):
+            shown()
     assert hasattr(type(read), "feature_importances_")
     with pytest.raises(AttributeError):  # of a model that was not read
         list(boosted.staged_predict(X))

@@ -90,7 +90,7 @@ def test_an_error_of_a_model_from_a_file_names_the_file(model, goods, tmp_path):
     save(model, tmp_path / "m.palmette")
     read = load(tmp_path / "m.palmette")
     object.__setattr__(read.target_, "columns", [])
-    with pytest.raises(PalmetteError, match="review failed .* was loaded from a file"):
+    with pytest.raises(PalmetteError, match=r"review failed .* was loaded from a file"):
         review(read, goods, folds=0)
 
 
