@@ -75,9 +75,9 @@ _KERNELS = os.path.join(os.path.dirname(palmette.__file__), "__pycache__")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # that the libraries look for by themselves, whether they are installed or not
 _OPTIONAL = (
-    "_pytest array_api_compat array_api_strict backports bottleneck compression cupy cupyx google "
-    "isal jax ndonnx numexpr palmette pkg_resources sitecustomize sparse tests torch usercustomize "
-    "yaml zstandard"
+    "_pytest annotationlib array_api_compat array_api_strict backports berkeleydb "
+    "bottleneck compression cupy cupyx google html5rdf isal jax linkify_it ndonnx numexpr orjson "
+    "palmette pkg_resources sitecustomize sparse tests torch usercustomize yaml zstandard"
 )
 _PACKAGES = {*sys.stdlib_module_names, *packages_distributions(), *_OPTIONAL.split()}
 

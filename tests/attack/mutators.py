@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from tests.attack.acts import acting_settings, huge_scalars, shared
 from tests.attack.arrays import (
     DTYPES,
     NARROW,
@@ -575,6 +576,9 @@ MUTATORS: dict[str, Mutator] = {
     "parameters_changed": parameters_changed,
     "nested": nested,
     "huge": huge,
+    "acting_settings": acting_settings,
+    "shared": shared,
+    "huge_scalars": huge_scalars,
     "two_at_once": two_at_once,
     "bytes_and_members": _nothing,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import random
 import zipfile
 from io import BytesIO
 
@@ -17,7 +18,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from tests.attack.acts import acting_inside, put_everywhere
 from tests.attack.files import Taken
+from tests.attack.victims import victims
 from tests.instances import public_estimators
 from tests.persistence.round_trips import bytes_of
 
@@ -211,3 +214,11 @@ def test_what_acts_is_not_in_the_manifest(table_model, tmp_path):
     with zipfile.ZipFile(BytesIO(content)) as file:
         manifest = json.loads(file.read("manifest.json"))
     assert manifest["summary"]["settings"] == {}
+
+
+@pytest.mark.parametrize("kind", public_estimators()[::6], ids=lambda kind: kind.__name__)
+def test_nothing_acts_wherever_it_is_put(kind, tmp_path):
+    taken = Taken(victims()[kind.__name__]().content)
+    assert put_everywhere(taken, random.Random(0)) > 5
+    (tmp_path / "a.palmette").write_bytes(taken.sealed())
+    assert list(acting_inside(load(tmp_path / "a.palmette"))) == []

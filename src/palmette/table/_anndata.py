@@ -29,15 +29,16 @@ FORMAT = "anndata"
 @contextmanager
 def _opened(source: TableSource) -> Iterator[Any]:
     """Open a file without reading its matrix."""
+    if source.name == STDIN:
+        raise PalmetteError("AnnData cannot be read from standard input: pass the name of a file.")
     try:
+        _refuse_other_files(source)
         import anndata
     except ImportError as error:
         raise ReadError(
             f"{error}. Reading .h5ad needs anndata: pip install 'palmette[anndata]'",
             path=source.title,
         ) from error
-    if source.name == STDIN:
-        raise PalmetteError("AnnData cannot be read from standard input: pass the name of a file.")
     found = anndata.read_h5ad(source.name, backed="r")
     try:
         if found.X is None:
@@ -45,6 +46,32 @@ def _opened(source: TableSource) -> Iterator[Any]:
         yield found
     finally:
         found.file.close()
+
+
+def _refuse_other_files(source: TableSource) -> None:
+    """Raise an error if parts of a file are in others: HDF5 would read any file that it names."""
+    import h5py
+
+    with h5py.File(source.name) as file:
+        seen, waiting = set(), [("", file)]
+        while waiting:
+            path, group = waiting.pop()
+            if hash(group.id) in seen:  # a group may contain itself
+                continue
+            seen.add(hash(group.id))
+            for name in group:
+                is_here = isinstance(group.get(name, getlink=True), h5py.HardLink)
+                part = group[name] if is_here else None
+                if isinstance(part, h5py.Dataset):
+                    is_here = not (part.external or part.is_virtual)
+                if not is_here:
+                    raise ReadError(
+                        f"{path}/{name} is a link, perhaps to another file, and only this one is "
+                        "read. Write a copy without links",
+                        path=source.title,
+                    )
+                if isinstance(part, h5py.Group):
+                    waiting.append((f"{path}/{name}", part))
 
 
 def cells_in_chunks(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
