@@ -75,7 +75,8 @@ def calls_of(found: Any, arguments: Arguments) -> Iterator[Call]:
     """Yield what users do with an object, whatever its class has become."""
     values = arguments.values
     is_whole = isinstance(found, BaseEstimator) or type(found) is arguments.kind
-    for name in dir(found) if is_whole else ():  # a part of a model alone has no public methods
+    names = {*dir(type(found)), *getattr(found, "__dict__", ())}  # `dir` would read properties
+    for name in sorted(names) if is_whole else ():  # a part of a model has no public methods
         if name.startswith(("_", *_CHANGES)) or _is_of_class(found, name):
             continue
         try:

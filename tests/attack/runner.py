@@ -34,6 +34,7 @@ from tests.attack.mutators import MUTATORS, mutate
 from tests.attack.victims import Victim, victims
 
 from palmette.exceptions import PalmetteError
+from palmette.persistence._skops import skops_io
 
 __all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack", "job_of", "jobs_of", "results_of"]
 
@@ -144,6 +145,7 @@ def attack(victim: Victim, jobs: Sequence[Job]) -> list[Result]:
 
 
 def _warm(victim: Victim, file: Path) -> None:
+    skops_io()  # looks for many optional libraries, which is no act of a file
     file.write_bytes(victim.content)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -120,7 +120,7 @@ def doubled(depth: int, tag: str = "list") -> list:
 
 
 INDEX_OF_A_RANGE = {
-    "values": {"slice": ["range", 0, 10**7, 1]},
+    "values": {"slice": ["range", 0, 10**6, 1]},
     "dtype": {"dtype": "<i8"},
     "name": None,
 }
@@ -135,8 +135,9 @@ INDEX_OF_A_RANGE = {
         ([{"list": [{"list": [{"ref": 0}, {"ref": 0}]}]}], "contains itself"),
         ([{"set": [(2**61 - 1) * i for i in range(100)]}], "same hash"),
         ([{"dict": [[(2**61 - 1) * i, 0] for i in range(100)]}], "same hash"),
-        ([{"list": [{"slice": ["range", 0, 10**9, 1]}]}], "more than 10,000,000"),
-        ([{"list": [{"slice": ["range", 0, 10**30, 1]}]}], "more than 10,000,000"),
+        ([{"list": [{"slice": ["range", 0, 10**9, 1]}]}], "more than 1,000,000"),
+        ([{"list": [{"slice": ["range", 0, 10**30, 1]}]}], "more than 1,000,000"),
+        ([{"list": [{"slice": ["range", 0, 10**6, 1]}] * 9}], "values inside"),
         ([{"list": [{"dtype": "V100000000"}]}], "bytes"),
         ([{"pandas_index": INDEX_OF_A_RANGE}], "not an array"),
     ],

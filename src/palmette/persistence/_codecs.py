@@ -18,7 +18,8 @@ from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._parts import check_random_state
 
 _MAX_EQUAL = 64  # keys with the same hash
-_MAX_RANGE = 10**7  # numbers
+_MAX_RANGE = 10**6  # numbers
+_RANGE_PER_VALUE = 64  # numbers of a range that count as one value of the file
 
 
 class OddFloats(Codec):
@@ -179,6 +180,8 @@ class Slices(Codec):
         return type(value) in (slice, range)
 
     def write(self, value: Any, encoder: Encoder) -> list[Any]:
+        if isinstance(value, range) and not value[:_MAX_RANGE] == value:
+            raise encoder.refusal(value, f"it has more than {_MAX_RANGE:,} numbers. Shorten it.")
         bounds = encoder.values([value.start, value.stop, value.step])
         return [type(value).__name__, *bounds]
 
@@ -187,6 +190,7 @@ class Slices(Codec):
         made = {"slice": slice, "range": range}[name](*bounds)
         if name == "range" and not made[:_MAX_RANGE] == made:
             raise ValueError(f"a range has more than {_MAX_RANGE:,} numbers")
+        decoder.count(len(made) // _RANGE_PER_VALUE if name == "range" else 0)
         return made
 
 

@@ -24,8 +24,8 @@ from palmette.persistence.names import is_of_palmette
 
 _READ: WeakSet[Any] = WeakSet()
 _FITS = ("fit", "partial_fit", "set_", "check_arrays")  # prefixes of what gives no answer
-_SPECIAL = ("__repr__", "__sklearn_tags__", "__sklearn_clone__", "__getstate__")
-_SPECIAL += ("_repr_html_", "_repr_html_inner", "_repr_mimebundle_")  # what notebooks show
+_SHOWN = ("__repr__", "_repr_html_", "_repr_html_inner", "_repr_mimebundle_")  # in notebooks
+_SPECIAL = (*_SHOWN, "__sklearn_tags__", "__sklearn_clone__", "__getstate__")
 
 
 def guard(estimator: BaseEstimator) -> None:
