@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from palmette.table._dates import find_formats, to_dates
+from palmette.table._dates import _DAYS, _HOURS, _NAMED, _TIMES, find_formats, to_dates
 from palmette.table._kinds import guess_kind
 from palmette.table._numbers import NumberForm, find_form, parse_numbers, unit_of
 
@@ -175,3 +176,21 @@ def test_a_name_may_say_that_numbers_are_identifiers():
 def test_what_is_nearly_a_number_is_told():
     hint = guess_kind(pd.Series([str(i * i) for i in range(80)] + ["a b"] * 20, name="x")).hint
     assert "80% of the values are numbers of one form, but 'a b' is not" in hint
+
+
+def test_formats_are_left_out_only_where_their_marks_are_missing():
+    forms = [each for each in _DAYS + _NAMED + _HOURS if each]
+    for i, form in enumerate(forms):
+        time = _TIMES[i % len(_TIMES)] if "%H" not in form and "%I" not in form else ""
+        texts = pd.date_range("2001-12-01 23:14:15", periods=9, freq="37h", tz="UTC").strftime(
+            form + time
+        )
+        texts = np.array([text.replace(" ", "\u00a0 ") for text in texts], dtype=object)
+        assert not np.isnat(to_dates(texts, form + time)).any()
+        assert find_formats(texts, np.ones(9, dtype=np.int64)).share == 1.0
+
+
+def test_times_beyond_the_years_of_python_are_cells():
+    far = pd.Series(np.array([2**50, 2**51], dtype="datetime64[s]")).astype(object)
+    cells = [*far, pd.NaT, Fraction(10**5000, 3)]
+    assert guess_kind(pd.Series(cells * 30, name="x", dtype=object)).kind == "category"

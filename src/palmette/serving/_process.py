@@ -18,11 +18,14 @@ import traceback
 import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from starlette.applications import Starlette
 
 from palmette.exceptions import PalmetteError
+
+if TYPE_CHECKING:
+    import uvicorn
 
 # elsewhere libraries may not survive a fork: there the server is one process
 _CAN_SUPERVISE = sys.platform.startswith("linux")
@@ -57,19 +60,7 @@ def serve(
 
     listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        app,
-        lifespan="on",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=_STOP_SECONDS,
-        limit_concurrency=2_000,
-        loop="asyncio",
-        http="h11",
-        ws="none",
-    )
+    config = configured(app)
 
     def run() -> None:
         with warnings.catch_warnings():
@@ -89,6 +80,25 @@ def serve(
         for number, handler in before.items():
             signal.signal(number, handler)
     tell("stopped")
+
+
+def configured(app: Starlette) -> uvicorn.Config:
+    """Return how uvicorn serves an application."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        limit_concurrency=2_000,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+    )
 
 
 def _listen(host: str, port: int) -> socket.socket:

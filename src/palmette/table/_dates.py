@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,6 +62,9 @@ _DATE = re.compile(r"(?=.{4,40}$)(?=.*\d)[^\W_][\w\s.,/:+\-]*$")
 _MARKED = re.compile(r"\d[-/.:T]|[^\W\d_]{3}")
 _SHORT_YEAR = re.compile(r"\d\d([.-])\d\d\1\d\d(?!\d)")
 _TIME = re.compile(r"\d{1,2}:\d\d")
+_FIELD = re.compile("%.")
+_NO_MARKS = re.compile(r"\w+")
+_MARK = re.compile(r"\s")
 
 
 class FoundDates(NamedTuple):
@@ -182,15 +186,27 @@ def _best_format(few: NDArray[Any]) -> str | None:
 
 
 def _candidates(few: NDArray[Any]) -> list[str]:
-    """Formats that the characters of the strings allow."""
+    """Formats that the characters of the strings allow.
+
+    Each format that is tried costs milliseconds, and there are hundreds: those are left out whose
+    marks are in no string.
+    """
     texts = few.tolist()
+    marks = {frozenset(_MARK.sub(" ", "".join(_NO_MARKS.split(text)))) for text in texts}
     has_time = any(_TIME.search(text) for text in texts)
     has_words = any(_WORD.search(text) for text in texts)
     times = _TIMES if has_time else ("",)
     found = [ISO, *(day + time for day in _DAYS for time in times)]
     if has_words:
         found += [day + time for day in _NAMED for time in times]
-    return [*found, *(_HOURS if has_time else ())]
+    found += _HOURS if has_time else ()
+    return [each for each in found if each == ISO or any(map(_marks_of(each).issubset, marks))]
+
+
+@cache
+def _marks_of(date_format: str) -> frozenset[str]:
+    """Return the characters of a format that are in every string that it reads."""
+    return frozenset(_FIELD.sub("", date_format)) - {"T"}
 
 
 def _swap(date_format: str) -> str:

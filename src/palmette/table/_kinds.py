@@ -154,7 +154,13 @@ def plain(cell: Any) -> str:
     """Convert a cell to text; 3.0, the form of 3 in a column with missing values, becomes 3."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell)
+    try:
+        return str(cell)
+    except (ValueError, NotImplementedError, OverflowError):
+        # times after the year 9999, and fractions of thousands of digits
+        return (
+            str(cell.to_datetime64()) if hasattr(cell, "to_datetime64") else object.__repr__(cell)
+        )
 
 
 def guess_kind(

@@ -22,6 +22,7 @@ FloatArray = NDArray[np.float64]
 _SAMPLE = 2_000  # strings that are tested before all others
 _FEW = 0.3  # share of the sample below which a column is not read further
 _ENOUGH = 0.9  # share of the sample that a convention reads, before all strings are tested
+_LONGEST = 2_000  # characters; numbers of double precision have 1,100 and separators at most
 
 # one name for the spellings of a unit: a column with several units is not a column of numbers
 _CURRENCIES = {
@@ -164,8 +165,10 @@ def _parse(texts: NDArray[Any], form: NumberForm) -> FloatArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    # regular expressions take a second for some megabytes
+    short = [text if len(text) <= _LONGEST else "" for text in texts.tolist()]
     # lone surrogates, which a str of Python can have and Arrow cannot, are in no number
-    clean = [t if t.isascii() else t.encode(errors="replace").decode() for t in texts.tolist()]
+    clean = [t if t.isascii() else t.encode(errors="replace").decode() for t in short]
     cells = pa.array(clean, type=pa.string())
     cells = pc.replace_substring_regex(cells, pattern=f"[{_SPACES}]", replacement=" ")
     cells = pc.utf8_trim_whitespace(cells)
