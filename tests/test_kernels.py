@@ -69,7 +69,7 @@ def package(tmp_path, monkeypatch):
     for name, text in (("caller", CALLER), ("middle", MIDDLE), ("callee", CALLEE)):
         (folder / f"_mini_{name}.py").write_text(text)
     monkeypatch.setattr(_kernel_files, "_PACKAGE", folder)
-    monkeypatch.setattr(_numba_parts.config, "CACHE_DIR", "")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     forget()
     yield folder
     for name in ("caller", "middle", "callee"):
@@ -132,10 +132,18 @@ def test_other_modules_do_not_count(package):
 
 
 def test_a_folder_that_numba_is_told_is_taken(package, tmp_path, monkeypatch):
-    monkeypatch.setattr(_numba_parts.config, "CACHE_DIR", str(tmp_path / "told"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "told"))
     load(package).answer(1)
     assert len(stored(tmp_path / "told")) == 1
     assert not stored(package)
+
+
+def test_a_folder_that_a_file_tells_numba_is_not_taken(package, tmp_path, monkeypatch):
+    """As a .numba_config.yaml in the current folder does: machine code of a stranger would run."""
+    monkeypatch.setattr(_numba_parts.config, "CACHE_DIR", str(tmp_path / "strange"))
+    load(package).answer(1)
+    assert not (tmp_path / "strange").exists()
+    assert len(stored(package)) == 1
 
 
 @pytest.fixture
@@ -221,7 +229,7 @@ VARIANTS = (1, 1.0, True, 1j)
 
 
 def fresh(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.setattr(_numba_parts.config, "CACHE_DIR", str(cache))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
     (folder / "_mini_caller.py").write_text(SIMPLE)
     return load(folder)
 
@@ -250,7 +258,7 @@ def test_processes_that_compile_at_once_leave_what_one_leaves(package, tmp_path,
     for value in VARIANTS:
         answer(value)
 
-    monkeypatch.setattr(_numba_parts.config, "CACHE_DIR", str(tmp_path / "many"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "many"))
     forks = multiprocessing.get_context("fork")
     at_once = forks.Barrier(8)
     processes = [

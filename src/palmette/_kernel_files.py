@@ -116,7 +116,8 @@ def _candidates() -> Iterator[Path]:
     """Give the folders for machine code, best first."""
     # several installations may share a folder of the user; each has a folder of its own in it
     own = "palmette-" + hashlib.blake2b(str(_PACKAGE).encode(), digest_size=4).hexdigest()
-    given = str(_numba_parts.config.CACHE_DIR or "")
+    # not the setting of numba, which a file .numba_config.yaml in the current folder may change
+    given = os.environ.get("NUMBA_CACHE_DIR", "")
     if given:
         yield Path(given, own)
         if _POSIX:  # users may share what the environment variable names

@@ -14,6 +14,9 @@ from tests.persistence.round_trips import bytes_of
 from tests.serving.fitted import TestClient
 from tests.table.goods import make_goods
 
+from palmette.cli.compare import _write_diagram
+from palmette.compare import Comparison
+from palmette.compare._comparison import COSTS
 from palmette.persistence import load
 from palmette.serving import make_app
 from palmette.table import fit_table
@@ -93,3 +96,21 @@ def test_a_taxonomy_of_a_stranger_fetches_nothing(name, tmp_path, palmette):
     with guarded():
         palmette("hierarchy", "check", tmp_path / name)
         palmette("hierarchy", "show", tmp_path / name)
+
+
+def test_a_diagram_is_not_drawn_as_a_file_in_the_folder_says(tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    pytest.importorskip("scikit_posthocs")
+    values = {"good": 0.9, "fair": 0.7, "poor": 0.5}
+    rows = [
+        {"dataset": f"d{d}", "split": "a", "model": model, "h_loss": value + d / 100}
+        | dict.fromkeys(COSTS, 1.0)
+        for d in range(6)
+        for model, value in values.items()
+    ]
+    comparison = Comparison(rows, ("h_loss",), list(values), [f"d{d}" for d in range(6)], {})
+    _write_diagram(comparison, tmp_path / "first.svg")  # libraries are imported
+    # as matplotlib reads it from a file matplotlibrc: LaTeX would be started
+    with matplotlib.rc_context({"text.usetex": True}), guarded(folders=[tmp_path]):
+        _write_diagram(comparison, tmp_path / "d.svg")
+    assert b"<svg" in (tmp_path / "d.svg").read_bytes()

@@ -196,15 +196,17 @@ def _files(out: list[Path], diagram: Path | None, draws: bool) -> tuple[list[Pat
 
 
 def _write_diagram(comparison: Comparison, path: Path) -> None:
+    from matplotlib import rc_context, rcdefaults
     from matplotlib.figure import Figure
 
     from palmette._files import atomic_write
     from palmette.plotting import CriticalDifferenceDisplay
 
     display = CriticalDifferenceDisplay(comparison.significance())
-    figure = Figure(figsize=display.size)  # without pyplot, which would keep the figure open
-    display.plot(figure.subplots())
-    with atomic_write(path, "wb") as stream:
+    with rc_context(), atomic_write(path, "wb") as stream:
+        rcdefaults()  # a file matplotlibrc in the current folder could have texts set by LaTeX
+        figure = Figure(figsize=display.size)  # without pyplot, which would keep the figure open
+        display.plot(figure.subplots())
         figure.savefig(stream, format=path.suffix[1:].lower(), bbox_inches="tight")
 
 
