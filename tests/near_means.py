@@ -38,6 +38,9 @@ class NearMeans(HierarchicalClassifier):
         self.inside_, self.outside_ = means(X, flags, weights), means(X, 1 - flags, weights)
         return self
 
+    def _kind_of_units(self):
+        return "own"  # probabilities are of distances in the units of X
+
     def _node_proba_of(self, X):
         nearer = 2 * (distances(X, self.outside_) - distances(X, self.inside_))
         return expit(np.where(np.isnan(nearer), 5.0, nearer))  # a node that is always true

@@ -29,6 +29,7 @@ from tests.laws.same_content import (
     names_and_columns_change_nothing_but_ties,
 )
 from tests.laws.shared import one_of
+from tests.laws.units import BY_DEFINITION, CHANGES, units_change_nothing
 
 import palmette
 from palmette import decoding, routing, scoring, weak
@@ -149,6 +150,21 @@ def test_names_and_columns_change_nothing_but_ties(estimator):
 def test_those_whom_names_and_columns_change_are_public_and_change_by_what_is_tried():
     assert set(NAMED) <= set(palmette.__all__)
     assert {form for forms in NAMED.values() for form in forms} <= set(FORMS)
+
+
+@pytest.mark.parametrize("estimator", public_estimators(), ids=label)
+def test_units_of_columns_change_nothing(estimator):
+    model = estimator(**PARAMETERS.get(estimator.__name__, ({},))[0])
+    one = one_of(("1e-30", "+ 1.7e9"), model)  # all in the laws
+    units_change_nothing(model, (*one, "one 1e9"))
+
+
+def test_those_whom_units_change_by_definition_are_public():
+    assert set(BY_DEFINITION) <= set(palmette.__all__)
+    assert {change for changes in BY_DEFINITION.values() for change in changes} <= {
+        *CHANGES,
+        "sparse",
+    }
 
 
 QUICK = {"n_estimators": 3, "random_state": 0}

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
+    VotingClassifier,
 )
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PowerTransformer, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette as pm
+from palmette.local import MixedNaiveBayes
+from palmette.local._passes import fit_in_passes
 from palmette.multilabel import C45Tree
 
 RNG = np.random.default_rng(0)
@@ -52,6 +63,10 @@ def answers(model, rows, y=Y):
     return clone(model).fit(rows[::2], y[::2]).predict(rows[1::2])
 
 
+def share_right(found):
+    return np.mean([a == b for a, b in zip(found, Y[1::2], strict=True)])
+
+
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("kind", TREES)
 def test_trees_of_scikit_learn_answer_alike_in_any_unit(kind, unit):
@@ -76,28 +91,132 @@ def test_what_is_made_of_trees_answers_alike_in_any_unit(model, unit):
     assert answers(model, UNITS[unit](X)) == answers(model, X)
 
 
+@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize(
     "model",
     [
         C45Tree(random_state=0),
         C45Tree.preset("j48"),
         pm.RAkEL(random_state=0),
-        pm.ChainEnsemble(n_chains=2, random_state=0),
+        pm.ChainEnsemble(n_chains=2, sampling=None, random_state=0),
         pm.CalibratedLabelRanking(random_state=0),
-        pm.COCOA(n_couplings=2, n_models=1, random_state=0),
         pm.HOMER(random_state=0),
     ],
 )
-def test_trees_that_break_ties_by_values_have_one_answer_in_extreme_units(model):
-    plain, y = isinstance(model, C45Tree), np.array(["/".join(path) for path in Y])
-    y = y if plain else SETS
-    first, *others = [list(answers(model, change(X), y)) for change in UNITS.values()]
-    assert all(other == first for other in others)
-    usual, truth = answers(model, X, y), y[1::2]
-    right, before = (
-        np.mean([a == b for a, b in zip(f, truth, strict=True)]) for f in (first, usual)
-    )
-    assert right > before - 0.1
+def test_trees_that_draw_among_ties_answer_alike_in_any_unit(model, unit):
+    y = np.array(["/".join(path) for path in Y]) if isinstance(model, C45Tree) else SETS
+    assert list(answers(model, UNITS[unit](X), y)) == list(answers(model, X, y))
+
+
+# rows of one unit, whose distances and coefficients are multiplied alike
+TOGETHER = ("tiny", "small", "large", "times")
+
+
+@pytest.mark.parametrize("unit", TOGETHER)
+@pytest.mark.parametrize(
+    "base",
+    [
+        KNeighborsClassifier(3),
+        KNeighborsClassifier(3, algorithm="brute", metric="manhattan"),
+        make_pipeline(SimpleImputer(), TREE),
+        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+        VotingClassifier([("tree", TREE), ("near", KNeighborsClassifier(3))]),
+    ],
+)
+def test_classifiers_of_distances_answer_alike_in_one_unit_of_all_columns(base, unit):
+    model = pm.FlatClassifier(base)
+    assert answers(model, UNITS[unit](X)) == answers(model, X)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize(
+    "base",
+    [
+        GaussianNB(),
+        LogisticRegression(C=10.0, max_iter=200),
+        LinearSVC(),
+        LinearDiscriminantAnalysis(),
+        RidgeClassifier(),
+        {1: TREE, "default": GaussianNB()},
+        SVC(),
+    ],
+)
+def test_other_classifiers_are_as_good_in_any_unit(base, unit):
+    if isinstance(base, SVC) and unit == "one":
+        return  # distances are those of the first column, in the units of the user
+    kind = pm.LocalPerLevelClassifier if isinstance(base, dict) else pm.FlatClassifier
+    usual, found = answers(kind(base), X), answers(kind(base), UNITS[unit](X))
+    assert share_right(found) > share_right(usual) - 0.05 > 0.5
+
+
+def test_a_classifier_of_which_nothing_is_known_gets_columns_as_they_are_with_advice():
+    class Other(KNeighborsClassifier):
+        pass
+
+    class Unknown(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+    rows = UNITS["times"](X)
+    with pytest.warns(UserWarning, match=r"columns \[0, 1, 2\] of X .*StandardScaler"):
+        model = pm.FlatClassifier(Unknown()).fit(rows, Y)
+    assert not hasattr(model, "column_units_")
+    with pytest.warns(UserWarning, match="StandardScaler"):
+        pm.FlatClassifier(SVC(gamma=2.0)).fit(UNITS["small"](X), Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pm.FlatClassifier(Unknown()).fit(X, Y)
+        pm.FlatClassifier(Other(3)).fit(rows, Y)
+        pm.FlatClassifier(make_pipeline(PowerTransformer(), Other(3))).fit(rows, Y)
+
+
+def test_words_that_are_rare_stay_rare():
+    rng = np.random.default_rng(0)
+    words = sparse.random_array((60, 40), density=0.2, rng=rng, data_sampler=rng.random)
+    shares = sparse.csr_array(words.multiply(2.0 ** -np.linspace(0, 14, 40)))
+    y = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    assert not hasattr(pm.FlatClassifier(LogisticRegression()).fit(shares, y), "column_units_")
+    assert not hasattr(pm.DAGSVMClassifier().fit(shares, y), "column_units_")
+
+
+def test_passes_over_rows_in_any_unit():
+    usual, rows = pm.FlatClassifier(SGDClassifier(random_state=0)), UNITS["times"](X)
+    model = fit_in_passes(usual, rows, Y, n_passes=5, seed=0)
+    assert share_right(model.predict(rows)[1::2]) > 0.6
+    # calls after a fit get rows in its units
+    again = pm.FlatClassifier(GaussianNB()).fit(rows, Y).partial_fit(rows, Y)
+    assert again.predict(rows) == pm.FlatClassifier(GaussianNB()).fit(rows, Y).predict(rows)
+
+
+def test_any_number_of_jobs_and_a_file_have_the_same_units(tmp_path):
+    rows = UNITS["one"](X)
+    for number, model in enumerate(
+        [
+            pm.LocalPerNodeClassifier(LogisticRegression()),
+            pm.GlobalNaiveBayesClassifier(),
+            pm.DAGSVMClassifier(random_state=0),
+            pm.MLkNN(3),
+            pm.FlatClassifier(MixedNaiveBayes()),
+        ]
+    ):
+        fitted = model.fit(rows[::2], Y[::2])
+        pm.save(fitted, tmp_path / f"{number}.palmette")
+        assert pm.load(tmp_path / f"{number}.palmette").predict(rows) == fitted.predict(rows)
+        if isinstance(model, pm.DAGSVMClassifier | pm.MLkNN):
+            two = clone(model).set_params(n_jobs=2).fit(rows[::2], Y[::2])
+            assert two.predict(rows) == fitted.predict(rows)
+
+
+@pytest.mark.parametrize("largest", [1e300, 5e-324])
+def test_values_whose_squares_are_no_numbers_are_refused_or_read(largest):
+    rows = X / np.abs(X).max() * largest
+    for base in (TREE, GaussianNB(), LogisticRegression(), KNeighborsClassifier(3)):
+        with pytest.raises(pm.exceptions.PalmetteError, match="Change the unit of the features"):
+            pm.FlatClassifier(base).fit(rows, Y)
+        beside = np.column_stack([X, rows[:, 0] / 1e250 if largest > 1 else rows[:, 0]])
+        model = pm.FlatClassifier(base).fit(beside, Y)
+        assert np.isfinite(model.predict_proba(beside)).all()
 
 
 def test_usual_columns_stay_as_they_are():
@@ -108,12 +227,11 @@ def test_usual_columns_stay_as_they_are():
     assert not hasattr(model.fit(X, Y), "column_units_")
 
 
-def test_neighbours_see_the_columns_as_they_are():
+def test_neighbours_see_the_columns_in_the_units_of_the_user():
     rows = UNITS["one"](X)
-    model = pm.FlatClassifier(KNeighborsClassifier(3)).fit(rows, Y)
-    assert not hasattr(model, "column_units_")
-    with_map = pm.FlatClassifier({1: TREE, "default": GaussianNB()}).fit(X, Y)
-    assert not hasattr(with_map, "column_units_")
+    near = pm.FlatClassifier(KNeighborsClassifier(3)).fit(rows, Y)
+    assert (near.column_units_.exponents == 0).all()
+    assert near.column_units_.centres[:2].tolist() == [0.0, 0.0]
 
 
 def test_integers_tables_sparse_rows_and_missing_values():

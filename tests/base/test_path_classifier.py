@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from tests.instances import label
 from tests.laws import laws_of
 from tests.laws.problems import PATH_SETS, several
+from tests.laws.units import ON_UNITS
 from tests.near_means import NearMeans
 
 from palmette import Hierarchy, HierarchyError, LabelError, PalmetteError
@@ -24,7 +25,9 @@ MODELS = [NearMeans(), NearMeans(by_node=True)]
 
 
 @pytest.mark.parametrize(
-    ("estimator", "law"), [(m, law) for m in MODELS for law in laws_of(m)], ids=label
+    ("estimator", "law"),
+    [(m, law) for m in MODELS for law in laws_of(m) if law not in ON_UNITS],
+    ids=label,
 )
 def test_law(estimator, law):
     law(clone(estimator))

@@ -22,6 +22,7 @@ from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.same_content import ON_SAME_CONTENT, ON_SETS_OF_SAME_CONTENT
 from tests.laws.selectors import ON_SELECTORS
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
+from tests.laws.units import ON_UNITS
 from tests.laws.weights import ON_WEIGHTS
 
 from palmette.base._classifier import HierarchicalClassifier
@@ -68,7 +69,7 @@ EXCUSED: dict[str, dict[str, str]] = {
 
 def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None]]:
     """Laws that apply to an estimator."""
-    yield from ON_ARRAYS + ON_POOR_ROWS + ON_SAME_CONTENT
+    yield from ON_ARRAYS + ON_POOR_ROWS + ON_SAME_CONTENT + ON_UNITS
     if has_fit_parameter(estimator, "sample_weight"):
         yield from ON_WEIGHTS
     if isinstance(estimator, ClassTreeLearner) or hasattr(estimator, "learns_from_label_sets"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from itertools import chain
@@ -27,7 +28,8 @@ from palmette._arrays import (
     row_chunks,
     take_rows,
 )
-from palmette.base._column_units import ColumnUnits
+from palmette._text import caller_level
+from palmette.base._column_units import ColumnUnits, Kind
 from palmette.base._fitting import (
     check_jobs,
     closed_targets,
@@ -97,10 +99,10 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Whether nodes are decided separately, since y has several paths per row, or a DAG. Of
         classifiers that support several paths.
     column_units_ : ColumnUnits
-        Where a column is too far from zero for its spread, too fine or too coarse for the trees
-        inside, which read single precision: ``centres`` that were subtracted from the columns, and
-        ``exponents`` of the powers of two that they were multiplied by. Trees inside have seen
-        columns in these units. Absent otherwise.
+        Where a column is too far from zero for its spread, too fine or too coarse for the method:
+        ``centres`` that were subtracted from the columns, and ``exponents`` of the powers of two
+        that they were multiplied by. The parts of the model have seen columns in these units.
+        Absent otherwise.
     """
 
     client: Any = None  # of a cluster, in models of files that do not know the parameter
@@ -168,9 +170,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Return whether values of X are only compared, so that no square can overflow."""
         return False
 
-    def _compares_columns(self) -> bool:
-        """Return whether X is read in single precision, by trees, which only compare values."""
-        return False
+    def _kind_of_units(self) -> Kind:
+        """Return what the method makes of columns, by which they get other units if need be."""
+        return "columns"
 
     def _hierarchy_setting(self) -> Any:
         """Return the hierarchy parameter: a Hierarchy, a learner of one, or None."""
@@ -182,10 +184,34 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     # ------------------------------------------------------------------ reading
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
+        """Check X, and return it in units that the method can tell values apart in.
+
+        Sets ``column_units_`` in a fit, where some column needs another unit.
+        """
+        rows = self._check_features(X, reset=reset)
+        if reset:
+            self._find_units(rows)
+        return self._in_units(rows)
+
+    def _find_units(self, rows: Any) -> None:
+        """Set ``column_units_`` if some column needs another unit."""
+        self.__dict__.pop("column_units_", None)  # of an earlier fit
+        kind = self._kind_of_units()
+        units = None if kind == "own" else ColumnUnits.of(rows, kind)
+        if units is not None and kind == "unknown":
+            warnings.warn(units.as_advice(), stacklevel=caller_level())
+        elif units is not None:
+            self.column_units_ = units
+
+    def _in_units(self, rows: Any) -> Any:
+        """Return checked rows in the units of the fit."""
+        units: ColumnUnits | None = getattr(self, "column_units_", None)
+        return rows if units is None else units.apply(rows)
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
         """Check X; tables and texts are not converted, so that pipelines can use their columns."""
         if reset:
             check_jobs(self)
-            self.__dict__.pop("column_units_", None)  # of an earlier fit
         X = in_memory(X, tell=True)
         if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -205,20 +231,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _read_rows(self, X: Any) -> Any:
         """Check X for a fitted model, and return it in the units that the model was fitted in."""
         check_is_fitted(self)
-        rows = self._read_features(X, reset=False)
-        units: ColumnUnits | None = getattr(self, "column_units_", None)
-        return rows if units is None else units.apply(rows)
-
-    def _in_units(self, X: Any) -> Any:
-        """Return the rows of a fit in units that single precision can hold, if it is used.
-
-        Sets ``column_units_`` where some column needs another unit.
-        """
-        units = ColumnUnits.of(X) if self._compares_columns() else None
-        if units is None:
-            return X
-        self.column_units_ = units
-        return units.apply(X)
+        return self._read_features(X, reset=False)
 
     def _learn_target(
         self,

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from palmette._arrays import FloatArray, count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._column_units import compares_columns
+from palmette.base._column_units import Kind, unit_kind_of
 from palmette.base._fitting import check_jobs, check_weights, used_rows
 from palmette.decisions._thresholds import LabelRule, Threshold
 from palmette.decisions._tuned import ShrunkF, TunedRule, resolve_label_rule
@@ -117,12 +117,13 @@ class MultilabelClassifier(HierarchicalClassifier):
         used = used_rows(weights)
         if weights is not None and used is not None:
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
-        return self._in_units(X), targets, weights
+        return X, targets, weights
 
-    def _compares_columns(self) -> bool:
-        return hasattr(self, "estimator") and (
-            self.estimator is None or compares_columns(self.estimator)
-        )
+    def _kind_of_units(self) -> Kind:
+        if not hasattr(self, "estimator"):
+            return super()._kind_of_units()
+        base = self._base() if hasattr(self, "_base") else self.estimator
+        return "order" if base is None else unit_kind_of(base)  # of a C45Tree
 
     # ------------------------------------------------------------------ deciding
 
@@ -183,11 +184,9 @@ class MultilabelClassifier(HierarchicalClassifier):
         else:
             super()._check_decoding(several)
 
-    def _read_features(self, X: Any, *, reset: bool) -> Any:
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
         if self._takes_tables:
-            return super()._read_features(X, reset=reset)
-        if reset:
-            self.__dict__.pop("column_units_", None)  # of an earlier fit
+            return super()._check_features(X, reset=reset)
         if hasattr(X, "columns") and 0 in X.shape:
             raise ValueError(f"X has shape {X.shape}: expected at least one row and column.")
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan

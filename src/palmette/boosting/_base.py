@@ -25,6 +25,7 @@ from palmette.base._callbacks import (
     monitored_rounds,
 )
 from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._column_units import Kind, unit_kind_of
 from palmette.base._fitting import Threads, check_jobs, check_weights, used_rows
 from palmette.base._lazy import gathered, is_lazy
 from palmette.base._parameters import is_count, is_number
@@ -701,6 +702,10 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         learner = getattr(self, "weak_learner", None)
         inner = getattr(learner, "estimator", learner)
         return inner if hasattr(inner, "fit") else None
+
+    def _kind_of_units(self) -> Kind:
+        inner = self._inner_estimator()  # our weak learners see bins
+        return "own" if inner is None else unit_kind_of(inner)
 
     def _takes_any_scale(self) -> bool:
         return self._wrapped_classifier() is None  # our weak learners see bins

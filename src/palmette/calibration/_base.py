@@ -16,7 +16,7 @@ from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._adapters import final_step
 from palmette.base._answers import lists_as_matrix
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._column_units import compares_columns
+from palmette.base._column_units import Kind, unit_kind_of
 from palmette.base._fitting import check_target, used_rows, weight_keyword
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._parameters import is_count, is_number
@@ -161,8 +161,9 @@ class WrappingClassifier(HierarchicalClassifier):
         """Return the wrapped estimator; a flat logistic regression by default."""
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 
-    def _compares_columns(self) -> bool:
-        return self.estimator is None or compares_columns(self.estimator)
+    def _kind_of_units(self) -> Kind:
+        is_fitted = "prefit" in (getattr(self, "cv", None), getattr(self, "method", None))
+        return "own" if is_fitted else unit_kind_of(self._base())
 
     def _unfitted(self, count: int, *, learns_tree: bool = False) -> list[WrappedClassifier]:
         """Return clones of the estimator, with different seeds where there is a `random_state`."""

@@ -148,8 +148,6 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         labels = self._read_labelled(X, y, weights, along=fitted_hierarchy(ready))
         used = used_rows(weights)
         X, weights = used_part(X, weights)
-        if ready is None:
-            X = self._in_units(X)
         model: WrappedClassifier | None
         if self._is_prefit():
             model = self._adopt(ready)

@@ -197,8 +197,6 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         ready = self._ready_estimator(X, y, weights, folds)
         labels = self._read_labelled(X, y, weights, along=fitted_hierarchy(ready))
         X, weights = used_part(X, weights)
-        if ready is None:
-            X = self._in_units(X)
         self._models: list[WrappedClassifier] = []
         self._scores: dict[str, CalibrationScores] = {}
         self._missed: MissedShares | None = None

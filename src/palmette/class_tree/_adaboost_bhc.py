@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import count_rows
+from palmette.base._column_units import Kind
 from palmette.base._presets import Preset, preset, presets
 from palmette.class_tree._boosted_router import BoostedRouter
 from palmette.class_tree._classifier import ClassTreeClassifier
@@ -156,6 +157,9 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
 
     def _default_tree(self) -> Any:
         return BHCTree("first_class")
+
+    def _kind_of_units(self) -> Kind:
+        return "columns"
 
     def _member(self, tree: Any) -> ClassTreeClassifier:
         router = BoostedRouter(

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
+from palmette.base._column_units import Kind, unit_kind_of
 from palmette.class_tree._forest_router import ForestRouter
 from palmette.class_tree._kernel_router import KernelRouter
 from palmette.class_tree._linear import LinearRouter
@@ -194,6 +195,14 @@ _ROUTERS: dict[str, Callable[[], Router]] = {
     "logistic": lambda: LinearRouter("logistic"),
     "spectral": SpectralRouter,
 }
+
+
+def unit_kind_of_router(router: Any, standardize: bool) -> Kind:
+    """Return what a router makes of columns, before they are standardized, if they are."""
+    resolved = resolve_router(router, copy=False)
+    if isinstance(resolved, EstimatorRouter):
+        return unit_kind_of(resolved.estimator)
+    return "rows" if isinstance(resolved, KernelRouter) and not standardize else "columns"
 
 
 def resolve_router(router: Any, *, copy: bool = True) -> Router:

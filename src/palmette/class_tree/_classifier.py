@@ -17,6 +17,7 @@ from palmette._arrays import FloatArray, IntArray, count_rows, read_rows, take_r
 from palmette.base._answers import OnePath, lists_as_matrix
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._column_scale import ColumnScale
+from palmette.base._column_units import Kind
 from palmette.base._fitting import (
     Threads,
     check_target,
@@ -26,7 +27,7 @@ from palmette.base._fitting import (
 )
 from palmette.base._lazy import is_lazy
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
-from palmette.class_tree._chosen_router import resolve_router
+from palmette.class_tree._chosen_router import resolve_router, unit_kind_of_router
 from palmette.class_tree._label_set_answers import (
     best_of_sets,
     check_sets,
@@ -286,6 +287,9 @@ Router, or scikit-learn classifier
             self._print("classifiers trained")
             self.exponent_ = self._fit_exponent(self.router_, problem)
         return self
+
+    def _kind_of_units(self) -> Kind:
+        return unit_kind_of_router(self.router, self.standardize)
 
     def _print(self, line: str) -> None:
         if self.verbose:

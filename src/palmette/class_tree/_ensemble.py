@@ -16,9 +16,10 @@ from sklearn.utils import check_random_state
 from palmette._arrays import FloatArray, IntArray, count_rows, is_text, read_rows, take_rows
 from palmette.base._answers import true_nodes
 from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._column_units import Kind
 from palmette.base._fitting import check_weights
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
-from palmette.class_tree._chosen_router import resolve_router
+from palmette.class_tree._chosen_router import resolve_router, unit_kind_of_router
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._label_set_answers import (
     SEARCHES,
@@ -147,6 +148,9 @@ class ClassTreeEnsemble(HierarchicalClassifier):
             return self.tree
         plain = NodeLabels.encode(y, flat=True).form.kind == "names"
         return self._default_tree() if plain else None
+
+    def _kind_of_units(self) -> Kind:
+        return unit_kind_of_router(self.router, self.standardize)
 
     def _member(self, tree: Any) -> ClassTreeClassifier:
         """Return an unfitted classifier along one tree."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from palmette._arrays import FloatArray, read_rows, take_rows
 from palmette.base._answers import lists_as_matrix
+from palmette.base._column_units import ColumnUnits, Kind
 from palmette.base._fitting import (
     Threads,
     check_jobs,
@@ -54,6 +55,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
     learns_from_label_sets = True
     _may_overlap: ClassVar[bool] = False
     _takes_any_scale: ClassVar[bool] = False  # else squares of X must neither overflow nor vanish
+    _kind_of_units: ClassVar[Kind] = "rows"
     _one_blas_thread: ClassVar[bool] = False
 
     def _begin(self, problem: ClassProblem) -> Any:
@@ -113,6 +115,8 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, problem: ClassProblem, others: Any) -> Self:
         rule = self._partition()
+        units = ColumnUnits.of(problem.X, self._kind_of_units)
+        problem.X = problem.X if units is None else units.apply(problem.X)
         with Threads(problem.n_jobs) as threads:
             problem.run = threads.map if threads.n_threads > 1 else None
             self.tree_ = grow_class_tree(

@@ -52,6 +52,7 @@ class RandomTree(ClassTreeLearner):
     """
 
     _takes_any_scale = True  # X is not used
+    _kind_of_units = "own"
 
     def __init__(self, branching: int = 2, *, leaf_size: int = 1, random_state: Any = None) -> None:
         self.branching = branching

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import FloatArray, IntArray, take_rows
+from palmette.base._column_units import Kind
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace, TaskRows, TaskTable
 
@@ -289,6 +290,10 @@ class FeatureScore(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     takes_sparse = True  # whether X may be sparse; otherwise sparse X raises an error
+
+    def _kind_of_units(self) -> Kind:
+        """Return what the score makes of columns, by which they get other units if need be."""
+        return "columns"
 
     @abstractmethod
     def score(self, problem: ScoringProblem) -> NodeScores:

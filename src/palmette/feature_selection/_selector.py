@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
 from palmette._text import caller_level
+from palmette.base._column_units import ColumnUnits
 from palmette.base._fitting import (
     check_jobs,
     check_weights,
@@ -267,8 +268,9 @@ class HierarchicalFeatureSelector(
         if owners is not None:
             rows = take_rows(rows, owners)
             weights = None if weights is None else weights[owners]
+        units = ColumnUnits.of(rows, score._kind_of_units())
         problem = ScoringProblem(
-            _rows_for(score, rows),
+            _rows_for(score, rows if units is None else units.apply(rows)),
             self.hierarchy_ if self.space_ is None else self.space_,
             target,
             weights,

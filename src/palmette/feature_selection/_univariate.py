@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray
+from palmette.base._column_units import Kind
 from palmette.base._statistics import ClassStatistics
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import (
@@ -123,6 +124,10 @@ class UnivariateScore(FeatureScore):
     ) -> None:
         self.function = function
         self.options = options
+
+    def _kind_of_units(self) -> Kind:
+        is_of_counts = getattr(_resolve(self.function), "__name__", "") == "chi2"
+        return "own" if is_of_counts else "columns"
 
     def score(self, problem: ScoringProblem) -> NodeScores:
         """Score all features at all nodes."""

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._column_units import compares_columns
+from palmette.base._column_units import Kind, joint_kind
 from palmette.base._fitting import check_weights, used_rows
 from palmette.decisions._decode import Route, path_product
 from palmette.decisions._rules import Decoding, RoutedDecoding, TopDown
@@ -112,7 +112,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         used = used_rows(weights)
         if weights is not None and used is not None:  # a row of weight 0 counts as absent
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
-        self._fit_tasks(self._in_units(X), targets, weights, self._chooser())
+        self._fit_tasks(X, targets, weights, self._chooser())
         return self
 
     @available_if(_learns_from_chunks)
@@ -152,9 +152,8 @@ class BaseLocalClassifier(HierarchicalClassifier):
         learn_chunk(self, X, y, classes, sample_weight)
         return self
 
-    def _compares_columns(self) -> bool:
-        found = known_estimators(self.estimator)
-        return self.estimator is None or (bool(found) and all(map(compares_columns, found)))
+    def _kind_of_units(self) -> Kind:
+        return joint_kind(known_estimators(self.estimator))
 
     def _chooser(self) -> Callable[[TaskKey], Any]:
         """Return a function from the key of a task to its unfitted estimator."""

@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._column_units import Kind
 from palmette.base._fitting import check_weights, used_rows
 from palmette.base._parameters import is_number
 from palmette.exceptions import PalmetteError
@@ -123,6 +124,9 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         most = float(bits.max(initial=0.0)) or 1.0  # on a star all are 0
         self.usefulness_ = 1.0 - float(self.usefulness) * bits / most
         return self
+
+    def _kind_of_units(self) -> Kind:
+        return "rows"  # counts of words are compared with one another
 
     def _check_parameters(self) -> None:
         if not (is_number(self.usefulness) and 0 <= self.usefulness <= 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import numbers, require
 
+_FAR = 2.0**10  # deviations from zero
 _ROUNDING = 16 * np.finfo(np.float64).eps
 _VALUES_AT_ONCE = 2**23  # of the rows that are read at a time
 
@@ -54,6 +55,8 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         a column without counts.
     word_base_ : array of shape (n_classes,)
         Log probability of a column without counts.
+    normal_centres_ : array of shape (n_normal,)
+        What is subtracted from columns with normal distributions that are far from zero.
     normal_coef_ : array of shape (2, n_normal, n_classes)
         Factors of the values, and of their squares, of columns with normal distributions.
     intercept_ : array of shape (n_classes,)
@@ -68,6 +71,8 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> clf.is_normal_.tolist(), clf.predict(X).tolist()
     ([False, False, True], ['a', 'b', 'a', 'b'])
     """
+
+    _kind_of_units: ClassVar[str] = "own"
 
     def __init__(self, alpha: float = 0.01, *, var_smoothing: float = 1e-3) -> None:
         self.alpha = alpha
@@ -184,7 +189,10 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sizes = np.maximum(words.weight, np.finfo(float).tiny)  # a class may have no rows so far
         self.class_log_prior_ = np.log(sizes / sizes.sum())
         self.word_coef_, self.word_base_ = _word_scores(words.sum, float(self.alpha))
-        self.normal_coef_, constant = _normal_scores(normal, float(self.var_smoothing), all_rows)
+        self.normal_centres_ = _far_centres(all_rows)
+        self.normal_coef_, constant = _normal_scores(
+            normal, float(self.var_smoothing), all_rows, self.normal_centres_
+        )
         self.intercept_ = self.class_log_prior_ + constant
 
     def over_groups(self, groups: Any, names: NDArray[Any]) -> MixedNaiveBayes:
@@ -271,7 +279,10 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             joint += np.outer(np.asarray(words.sum(axis=1)).ravel(), self.word_base_)
         if self.is_normal_.any():
             normal = X[:, np.flatnonzero(self.is_normal_)]
-            squares = normal.multiply(normal) if sparse.issparse(X) else normal * normal
+            centres = getattr(self, "normal_centres_", None)  # older files lack it
+            if centres is not None and centres.any():
+                normal = dense(normal) - centres
+            squares = normal.multiply(normal) if sparse.issparse(normal) else normal * normal
             joint += normal @ self.normal_coef_[0] + squares @ self.normal_coef_[1]
         return joint
 
@@ -328,6 +339,8 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "normal_coef_": (2, n_normal, n_classes),
             "intercept_": (n_classes,),
         }
+        if hasattr(self, "normal_centres_"):  # older files lack them
+            shapes["normal_centres_"] = (n_normal,)
         for name, shape in shapes.items():
             array = numbers(getattr(self, name), np.float64, len(shape), name)
             require(array.shape == shape, f"{name} does not fit the columns and classes")
@@ -379,12 +392,25 @@ def _word_scores(sums: Any, alpha: float) -> tuple[sparse.csr_array, FloatArray]
     return found, np.log(alpha / np.maximum(totals, alpha))
 
 
+def _far_centres(all_rows: ClassStatistics) -> FloatArray:
+    """Return the means of columns that are far from zero for their spread, else 0.
+
+    Squares of values less their centre keep the digits that tell such values apart.
+    """
+    if not all_rows.n_features:
+        return np.zeros(0)
+    total = all_rows.total()
+    mean, spread = dense(total.mean)[0], np.sqrt(dense(total.covariance)[0])
+    return np.where(np.abs(mean) > _FAR * spread, mean, 0.0)
+
+
 def _normal_scores(
-    stats: ClassStatistics, smoothing: float, all_rows: ClassStatistics
+    stats: ClassStatistics, smoothing: float, all_rows: ClassStatistics, centres: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return factors of values and squares, (2, n_columns, n_classes), and constants of classes.
 
     The log density of a normal distribution is ``x m / v - x^2 / 2v - m^2 / 2v - log(2 pi v) / 2``.
+    Values and means are those less the centres.
     """
     if not stats.n_features:
         return np.empty((2, 0, stats.n_classes)), np.zeros(stats.n_classes)
@@ -396,6 +422,7 @@ def _normal_scores(
     spread = np.where(varies, spread, np.where(mean != 0, mean * mean, 1.0))
     means = np.where(varies, dense(stats.mean), mean)
     variances = np.where(varies, dense(stats.covariance), 0.0) + smoothing * spread
+    means = means - centres
     constants = -0.5 * (means * means / variances + np.log(2 * np.pi * variances)).sum(axis=1)
     factors = np.stack([(means / variances).T, (-0.5 / variances).T])
     return np.ascontiguousarray(factors), constants

@@ -90,13 +90,14 @@ def fit_in_passes(
     >>> fit_in_passes(model, X, y, n_passes=20, seed=0).predict(X).tolist()
     ['a', 'a', 'b', 'b']
     """
-    rows = model._read_features(X, reset=True)
+    rows = model._check_features(X, reset=True)
+    model._find_units(rows)  # all rows in other units might not fit in memory
     weights = check_weights(sample_weight, count_rows(rows))
     codes = model._learn_target(rows, y)
     _make_estimators(model)
     for some in shuffled_rows(rows, n_passes, seed):
         own = None if weights is None else weights[some]
-        _learn(model, take_rows(rows, some), codes[some], own)
+        _learn(model, model._in_units(take_rows(rows, some)), codes[some], own)
     return model
 
 

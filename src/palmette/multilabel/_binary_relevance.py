@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state, get_tags
 
 from palmette._arrays import FloatArray, seed_each, take_rows
+from palmette.base._column_units import Kind, unit_kind_of
 from palmette.base._fitting import run_jobs
 from palmette.base._foreign import Where, anywhere, at_node, margins_of
 from palmette.base._multilabel import MultilabelClassifier
@@ -222,8 +223,9 @@ class BinaryRelevance(MultilabelClassifier):
             seed_each(models, self.random_state)
         return models
 
-    def _compares_columns(self) -> bool:
-        return self.balance != "adasyn" and super()._compares_columns()  # which needs distances
+    def _kind_of_units(self) -> Kind:
+        kind = unit_kind_of(self._base())
+        return "rows" if self.balance == "adasyn" and kind in ("order", "columns") else kind
 
     def _keeps_rows(self) -> bool:
         return self.balance in ("none", "cost")

@@ -24,7 +24,7 @@ from palmette._arrays import (
     read_rows,
     short_indices,
 )
-from palmette.base._column_units import FINEST, ColumnUnits
+from palmette.base._column_units import ColumnUnits
 from palmette.base._fitting import check_weights
 from palmette.base._parameters import check_not_negative
 from palmette.base._presets import Preset, preset, presets
@@ -117,7 +117,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 1])
     """
 
-    _compares_columns: ClassVar[bool] = True
+    _kind_of_units: ClassVar[str] = "order"
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "j48": Preset(
@@ -181,7 +181,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, canonical_rows(X), y, **kinds)
         check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
-        finest = _FINEST_OF_J48 if self.criterion == "gain_ratio" else FINEST
+        finest = _FINEST_OF_J48 if self.criterion == "gain_ratio" else None
         self.column_units_ = ColumnUnits.of(X, finest=finest)
         if self.column_units_ is not None:
             X = self.column_units_.apply(X)

@@ -110,7 +110,7 @@ def better(
     """
     cut, rank = _cut_between(float(low), float(high)), best.rank
     if rank != FIRST:
-        place = np.int64(np.float32(cut) * np.float32(2.0**20))  # differs for a feature's cuts
+        place = np.int64(float(below) * 2.0**20)  # differs for a feature's cuts, in any unit
         rank = draw_at(draw_at(key, j), place)
     if score > best.score + margin or rank > best.rank:
         return Best(j, cut, score, rank, float(below))

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
 from palmette._arrays import FloatArray, row_chunks, take_rows
+from palmette.base._column_units import Kind
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
@@ -123,6 +124,9 @@ class MLkNN(MultilabelClassifier):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({"scale": None, **state})  # a parameter that files may lack
+
+    def _kind_of_units(self) -> Kind:
+        return "rows" if self.scale is None else "columns"
 
     def _check_parameters(self) -> None:
         check_n_neighbors(self.n_neighbors)
@@ -260,6 +264,9 @@ class IBLR(MultilabelClassifier):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({"scale": None, **state})  # a parameter that files may lack
+
+    def _kind_of_units(self) -> Kind:
+        return "rows" if self.scale is None else "columns"
 
     def _check_parameters(self) -> None:
         check_n_neighbors(self.n_neighbors)

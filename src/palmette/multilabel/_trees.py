@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, count_rows, take_rows
 from palmette._text import caller_level
+from palmette.base._column_units import Kind
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -140,8 +141,8 @@ class TreesMultilabel(MultilabelClassifier):
 
     # ------------------------------------------------------------------ fitting
 
-    def _compares_columns(self) -> bool:
-        return True
+    def _kind_of_units(self) -> Kind:
+        return "order"
 
     def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
         self.__dict__.pop("oob_decision_function_", None)  # of an earlier fit

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
 from palmette._arrays import FloatArray
+from palmette.base._column_units import Kind
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multipath._categories import CategoryCodes, find_categorical
@@ -37,7 +38,10 @@ class CoherentClassifier(MultilabelClassifier):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({"categorical_features": None, **state})  # files may lack it
 
-    def _read_features(self, X: Any, *, reset: bool) -> Any:
+    def _kind_of_units(self) -> Kind:
+        return "own"  # rows are scaled in double precision, and categories have numbers
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
         if self.missing not in ("mean", "error"):
             raise PalmetteError(f"missing={self.missing!r}: expected 'mean' or 'error'.")
         if reset:
@@ -45,7 +49,7 @@ class CoherentClassifier(MultilabelClassifier):
             self._codes = CategoryCodes.find(X, self.is_categorical_)
         codes: CategoryCodes | None = getattr(self, "_codes", None)
         if codes is None:
-            return super()._read_features(X, reset=reset)
+            return super()._check_features(X, reset=reset)
         allow_nan = "allow-nan" if self.missing == "mean" else True
         return codes.read(X, self, reset=reset, dtype=np.float64, ensure_all_finite=allow_nan)
 
@@ -142,7 +146,7 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         if sparse.issparse(X):
             squares = np.asarray(X.multiply(X).T @ weights).ravel() / weights.sum()
             self.fill_ = self.shift_ = np.zeros(X.shape[1])
-            self.scale_ = _scales(np.sqrt(squares))
+            self.scale_ = _scales(np.sqrt(squares), self.shift_)
             return None
         X = np.asarray(X, dtype=np.float64)
         if categorical is not None:
@@ -158,7 +162,8 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         if self._categories is not None:
             columns = self._categories.beside(columns, X)
         self.shift_ = weights @ columns / weights.sum()
-        self.scale_ = _scales(np.sqrt(weights @ (columns - self.shift_) ** 2 / weights.sum()))
+        spread = np.sqrt(weights @ (columns - self.shift_) ** 2 / weights.sum())
+        self.scale_ = _scales(spread, self.shift_)
         return columns
 
     def transform(self, X: Any) -> Any:
@@ -289,6 +294,6 @@ def _normal_scores(weight_of: FloatArray) -> FloatArray:
     return np.asarray(ndtri((twice + 1.0) / (2.0 * (below[-1] + 1.0))))
 
 
-def _scales(spread: FloatArray) -> FloatArray:
+def _scales(spread: FloatArray, shift: FloatArray) -> FloatArray:
     """Return the divisors of columns; 1 for constant columns."""
-    return np.where(spread > 1e-12, spread, 1.0)
+    return np.where(spread > 1e-12 * np.abs(shift), spread, 1.0)
