@@ -126,6 +126,19 @@ def test_openapi_has_all_routes_and_columns(tables):
     assert names <= set(found["components"]["schemas"])
 
 
+def test_health_says_where_a_call_of_the_model_does_not_end(monkeypatch):
+    with TestClient(make_app(of_texts(), limits=Limits(seconds=0.05))) as client:
+        some, ready = Answerer._some, threading.Event()
+        monkeypatch.setattr(Answerer, "_some", lambda *asked: ready.wait(60) and some(*asked))
+        assert "has not answered" in refused(client.post("/predict", json={"text": "a"}), 503)
+        time.sleep(0.1)
+        stuck = client.get("/health")
+        assert (stuck.status_code, stuck.json()["status"]) == (503, "stuck")
+        ready.set()
+        while client.get("/health").status_code != 200:
+            time.sleep(0.01)
+
+
 def test_health_and_metrics():
     with TestClient(make_app(of_texts(), "goods")) as client:
         health = client.get("/health").json()

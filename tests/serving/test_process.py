@@ -203,6 +203,38 @@ def test_a_worker_in_which_a_call_never_ends_is_replaced(start):
     assert process.wait(120) == 0
 
 
+SILENT = """
+import re, sys
+from tests.serving.fitted import of_texts
+from palmette.serving import Limits, _app, make_app, serve
+_app._PATIENCE = 3
+model = of_texts()
+transform = model.vectorizer_.transform
+def hang(X):
+    if "silent" in X["title"].tolist():
+        re.match("(a+)+$", "a" * 60 + "b")  # no other thread runs meanwhile, and no signal handler
+    return transform(X)
+model.vectorizer_.transform = hang
+serve(make_app(model, limits=Limits(seconds=1)), port=0, tell=lambda s: print(s, file=sys.stderr))
+"""
+
+
+@supervised
+def test_a_worker_of_which_no_thread_can_run_is_replaced(start):
+    process, address = start(program=SILENT)
+    with pytest.raises((http.client.HTTPException, OSError)):
+        _suggest(address, {"text": "silent"})
+    assert _suggest(address) == "Food > Fruit"
+    assert _health(address)["replaced"] == 1
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(120) == 0
+    assert process.stderr.read().splitlines() == [
+        "the worker has done nothing for 3 s: it is ended",
+        "the worker ended by SIGKILL, and is replaced (1 since the start)",
+        "stopped",
+    ]
+
+
 @supervised
 def test_a_worker_lives_no_longer_than_its_supervisor(start):
     process, _ = start()

@@ -36,6 +36,8 @@ from palmette.table import TableModel
 _LOG = logging.getLogger("palmette.serving")
 _ANNIF_DOCUMENTS = 32  # of a request, as Annif allows
 _STUCK = 2  # time limits after which a call of the model is taken not to end
+_BEATING = 0.5  # seconds between two heartbeats
+_PATIENCE = 10.0  # seconds without one that a worker has at least: its threads may be held up
 
 
 def make_app(
@@ -93,10 +95,12 @@ class _Service:
         self, model: TableModel, name: str, limits: Limits, n_jobs: int, language: str | None
     ) -> None:
         self.answerer, self.name, self.limits = Answerer(model, language), name, limits
-        self.metrics, self.lives = Metrics(), Lives()
+        self.metrics = Metrics()
+        self._longest = _STUCK * limits.seconds
+        self.lives = Lives(max(self._longest, _PATIENCE))
         self.batcher = Batcher(
             self.answerer.answer, n_jobs, limits.batch_rows, limits.waiting_rows, self.metrics,
-            stuck=(_STUCK * limits.seconds, self._when_stuck),
+            stuck=(self._longest, self._when_stuck),
         )  # fmt: skip
         with threadpool_limits(1):  # threads would not be in the workers, which are forks
             self.answerer.warm()
@@ -133,13 +137,20 @@ class _Service:
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self.lives.began()
+        beating = asyncio.create_task(self._beat())
         yield
+        beating.cancel()
         await self.batcher.stop()
+
+    async def _beat(self) -> None:
+        while True:
+            self.lives.beat()
+            await asyncio.sleep(_BEATING)
 
     def _when_stuck(self) -> None:
         """End this process, if another one replaces it: a thread cannot be ended."""
         if self.lives.is_supervised:
-            _LOG.error("a call of the model did not end in %g s", _STUCK * self.limits.seconds)
+            _LOG.error("a call of the model did not end in %g s", self._longest)
             os._exit(1)
 
     async def page(self, request: Request) -> Response:
@@ -153,9 +164,13 @@ class _Service:
         return _Reply(self._openapi)
 
     async def health(self, request: Request) -> Response:
-        waiting = self.batcher.n_waiting
-        found = {"status": "ok", "model": self.name, "waiting_rows": waiting}
-        return _Reply(found | self.lives.facts())
+        is_stuck = self.batcher.seconds_running > self._longest  # where nothing replaces it
+        found = {
+            "status": "stuck" if is_stuck else "ok",
+            "model": self.name,
+            "waiting_rows": self.batcher.n_waiting,
+        }
+        return _Reply(found | self.lives.facts(), 503 if is_stuck else 200)
 
     async def show_metrics(self, request: Request) -> Response:
         text = self.metrics.text(self.batcher.n_waiting, self.lives.replaced)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -60,9 +61,15 @@ class Batcher:
         self._waiting: deque[_Waiting] = deque()
         self.n_waiting = 0  # rows of the questions in it
         self._running: set[asyncio.Task[None]] = set()
+        self._begun: list[float] = []  # when each call that runs began
         self._pool = ThreadPoolExecutor(
             n_jobs, "model", initializer=_take_share, initargs=(n_jobs,)
         )
+
+    @property
+    def seconds_running(self) -> float:
+        """Seconds since the first call that runs began; 0 if none runs."""
+        return time.monotonic() - min(self._begun) if self._begun else 0.0
 
     async def ask(self, question: Question, seconds: float | None = None) -> Answer:
         """Return the answer to a question.
@@ -110,9 +117,12 @@ class Batcher:
     async def _call(self, questions: list[Question]) -> list[Answer]:
         loop = asyncio.get_running_loop()
         alarm = None if self._stuck is None else loop.call_later(*self._stuck)
+        began = time.monotonic()
+        self._begun.append(began)
         try:
             return await loop.run_in_executor(self._pool, self._answer, questions)
         finally:
+            self._begun.remove(began)
             if alarm is not None:
                 alarm.cancel()
 

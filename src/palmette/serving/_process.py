@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # elsewhere libraries may not survive a fork: there the server is one process
 _CAN_SUPERVISE = sys.platform.startswith("linux")
 _BRIEF = 1.0  # seconds of life below which a worker is replaced only after as many
+_LOOKING = 0.1  # seconds between looks at a worker
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _STOP_SECONDS = 10  # for requests that are being answered
@@ -114,15 +115,31 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 class Lives:
-    """Since when a server answers, and how many workers of it have died.
+    """Since when a server answers, how many workers of it died, and whether the last one lives.
 
     The numbers are in memory that a supervisor and its workers share.
+
+    Parameters
+    ----------
+    patience : float
+        Seconds without a heartbeat after which a worker is taken not to answer any more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 60.0) -> None:
         self.is_supervised = False
-        self._memory = mmap.mmap(-1, 32)
+        self.patience = patience
+        self._memory = mmap.mmap(-1, 40)
         self._write(time.time(), 0.0, 0, 0)
+        self.beat()
+
+    def beat(self) -> None:
+        """Note that a worker does something, or is about to."""
+        self._memory[32:] = struct.pack("d", time.monotonic())
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a worker has done nothing for too long, as in compiled code without end."""
+        return time.monotonic() - struct.unpack("d", self._memory[32:])[0] > self.patience
 
     def began(self) -> None:
         """Note that a worker is ready to answer."""
@@ -150,10 +167,10 @@ class Lives:
         }
 
     def _read(self) -> tuple[float, float, int, int]:
-        return struct.unpack("ddqq", self._memory[:])
+        return struct.unpack("ddqq", self._memory[:32])
 
     def _write(self, *numbers: float) -> None:
-        self._memory[:] = struct.pack("ddqq", *numbers)
+        self._memory[:32] = struct.pack("ddqq", *numbers)
 
 
 def _written(seconds: float) -> str:
@@ -185,9 +202,10 @@ def _supervise(run: Callable[[], None], lives: Lives, tell: Callable[[str], None
         while not stopping:
             began = time.monotonic()
             signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # none between the fork and its pid
+            lives.beat()
             pid = _fork(run)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            code = _code_of(pid, lives, tell)
             pid = 0
             if stopping:
                 break
@@ -202,6 +220,19 @@ def _supervise(run: Callable[[], None], lives: Lives, tell: Callable[[str], None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _code_of(pid: int, lives: Lives, tell: Callable[[str], None]) -> int:
+    """Wait for the end of a worker, and end it if it does nothing more."""
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if lives.is_silent:  # its threads cannot run: nothing in it can end it
+            tell(f"the worker has done nothing for {lives.patience:g} s: it is ended")
+            lives.beat()
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(_LOOKING)
 
 
 def _fork(run: Callable[[], None]) -> int:
