@@ -28,12 +28,14 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
+from tests.attack.acts import acting_inside
 from tests.attack.calls import Call
 from tests.attack.guard import Acted, guarded
 from tests.attack.mutators import MUTATORS, mutate
 from tests.attack.victims import Victim, victims
 
 from palmette.exceptions import PalmetteError
+from palmette.persistence import load
 from palmette.persistence._skops import skops_io
 
 __all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack", "job_of", "jobs_of", "results_of"]
@@ -296,6 +298,9 @@ def _outcome(victim: Victim, file: Path) -> tuple[str, str, str]:
     try:
         with guarded(folders=[file.parent]):
             loaded = victim.load(file)
+            acting = next(acting_inside(loaded), None) if victim.load is load else None
+            if acting is not None:
+                worst = ("act", f"load: {acting[:200]} came from the file", "")
             for call in victim.calls(loaded):
                 worst = max(worst, _outcome_of(call, loaded), key=_badness)
     except BaseException as error:

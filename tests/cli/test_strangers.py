@@ -66,7 +66,8 @@ COMMANDS = [
 def test_a_model_of_a_stranger_does_not_act(words, folder, palmette):
     with guarded(folders=[folder / "own"]):
         result = palmette(*words.split())
-    assert result.exit_code == 0, result.output
+    # names of a learned hierarchy cannot be written as paths, which migrate says
+    assert result.exit_code in ((0, 2) if "migrate" in words else (0,)), result.output
 
 
 def test_a_server_of_a_stranger_s_model_does_not_act(folder):
