@@ -169,7 +169,7 @@ feature_selection/_stability.py: Parallel
 """,
     "Processes of the command itself, which send each other what they made.": """
 reporting/_parts.py: loads
-serving/_process.py: CDLL Server create_server fork kill mmap
+serving/_process.py: CDLL Server create_server fork kill*2 mmap
 table/_workers.py: Process get_context loads*5
 """,
 }
