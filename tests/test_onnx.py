@@ -141,12 +141,20 @@ def test_matrices_that_do_not_fit_a_file_are_refused(monkeypatch):
         to_onnx(pm.MFTreeClassifier().fit(X, CODES))
 
 
-@pytest.mark.parametrize("name", ["tree", "forest"])
+@pytest.mark.parametrize("name", LOCAL)
 def test_columns_in_other_units_are_mapped_in_the_graph(name):
     rows = X * np.float32(2.0**-40) + np.float32([0, 0, 2.0**-27, 0, 0])
     model = pm.LocalPerParentClassifier(LOCAL[name]).fit(rows, Y)
     assert hasattr(model, "column_units_")
     same(model, rows)
+
+
+def test_columns_in_other_units_are_mapped_before_a_linear_class_tree():
+    rows = X * np.float32(2.0**-40) + np.float32([0, 0, 2.0**-27, 0, 0])
+    model = pm.ClassTreeClassifier(pm.BalancedTree(), router="linear")
+    fitted = model.fit(rows, np.array(["/".join(path) for path in Y]))
+    assert hasattr(fitted, "column_units_")
+    same(fitted, rows)
 
 
 def test_columns_that_single_precision_cannot_hold_are_refused():

@@ -241,7 +241,7 @@ def _linear_proba(graph: _Graph, model: Any) -> str:
             f"classifiers: expected at most {_MAX_WEIGHTS:,} weights in an ONNX file, which has no "
             "sparse matrices. Select features first."
         )
-    rows = graph.add("Cast", ["X"], to=TensorProto.DOUBLE)
+    rows = graph.add("Cast", [graph.rows], to=TensorProto.DOUBLE)
     if model.scale_ is not None:
         rows = graph.add("Sub", [rows, graph.array(model.scale_.mean_)])
         rows = graph.add("Div", [rows, graph.array(model.scale_.scale_)])

@@ -28,6 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette as pm
+from palmette.base._column_units import ColumnUnits
 from palmette.local import MixedNaiveBayes
 from palmette.local._passes import fit_in_passes
 from palmette.multilabel import C45Tree
@@ -278,3 +279,13 @@ def test_a_stored_model_keeps_its_units(tmp_path):
     model = pm.LocalPerParentClassifier(TREE).fit(rows, Y)
     pm.save(model, tmp_path / "model.palmette")
     assert pm.load(tmp_path / "model.palmette").predict(rows) == model.predict(rows)
+
+
+@pytest.mark.parametrize("change", [lambda units: None, lambda units: units.centres[:2]])
+def test_units_in_a_file_are_those_of_all_columns(tmp_path, change):
+    model = pm.FlatClassifier(TREE).fit(UNITS["times"](X), Y)
+    cut = change(model.column_units_)
+    model.column_units_ = "other" if cut is None else ColumnUnits(cut, np.zeros(2, np.int64))
+    pm.save(model, tmp_path / "model.palmette")
+    with pytest.raises(pm.ReadError, match="column_units_"):
+        pm.load(tmp_path / "model.palmette")

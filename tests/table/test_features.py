@@ -289,3 +289,25 @@ def test_weights_that_are_not_finite_are_an_error(goods):
     vectorizer.texts_["title"].idf_[:] = np.nan
     with pytest.raises(PalmetteError, match="the features of a row are not finite"):
         vectorizer.transform(schema.cast(goods[["title"]]))
+
+
+def test_numbers_and_times_have_the_same_features_whatever_their_unit_and_zero():
+    rng = np.random.default_rng(0)
+    price = np.rint(rng.normal(size=60) * 64) / 64
+    seconds = np.rint(rng.normal(size=60) * 600)
+    changes = (lambda x: x, lambda x: x * 2.0**-100, lambda x: x + 1.7e9, lambda x: x * 2.0**40)
+    found = []
+    for change in changes:
+        frame = pd.DataFrame({"price": change(price), "other": rng.random(60)})
+        vectorizer, schema, X = features_of(frame)
+        assert np.array_equal(vectorizer.transform(schema.cast(frame)), X)
+        found.append(X[:, vectorizer.get_feature_names_out() == "price"])
+    for other in found:
+        np.testing.assert_allclose(other, found[0], atol=1e-9)
+
+    dates = pd.DataFrame({"since": pd.to_datetime(1_700_000_000 + seconds, unit="s")})
+    vectorizer, _, X = features_of(dates)
+    place = vectorizer.get_feature_names_out().tolist().index("since_total_seconds")
+    order = np.argsort(seconds, kind="stable")
+    assert len(np.unique(X[:, place])) == len(np.unique(seconds))
+    assert (np.diff(X[order, place]) >= 0).all()

@@ -117,6 +117,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         "space_": held(object, same="_answers.space", or_absent=True),
         "nodes_": array("i", "_answers.nodes", or_absent=True),
         "n_features_in_": held(int, np.integer, below=2**62, or_absent=True),
+        "column_units_": held(ColumnUnits, or_absent=True),
+        "column_units_.centres": array("f", "n_features_in_", or_absent=True),
     }
 
     hierarchy: Any

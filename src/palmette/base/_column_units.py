@@ -136,6 +136,7 @@ class ColumnUnits:
         if not (is_odd | is_far).any():
             return None
         whole = np.rint(centres / spreads) * spreads  # rows that are added hardly move it
+        whole[~np.isfinite(whole)] = 0.0
         if kind != "order":
             whole = np.where(is_far, whole, 0.0)
         if kind == "rows" and not is_odd.any():

@@ -33,6 +33,7 @@ from palmette.multilabel._c45_cuts import SortedColumns
 from palmette.multilabel._c45_flags import grow_flag_tree, has_flags_only
 from palmette.multilabel._c45_kernel import EntropyTree, grow_entropy_tree, take_sorted
 from palmette.multilabel._c45_raising import prune_and_raise
+from palmette.persistence.checks import array, held
 
 _MAX_LOGS = 2**24  # up to this total of integer weights, logarithms are tabulated
 _UNDEFINED = -2  # scikit-learn's value for the feature and threshold of a leaf
@@ -118,6 +119,11 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _kind_of_units: ClassVar[str] = "order"
+
+    in_files: ClassVar = {
+        "column_units_": held(ColumnUnits, or_none=True, or_absent=True),
+        "column_units_.centres": array("f", "n_features_in_", or_absent=True),
+    }
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "j48": Preset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from palmette.base._column_units import ColumnUnits
 from palmette.exceptions import PalmetteError
-from palmette.persistence.checks import require
+from palmette.persistence.checks import array, held, require
 from palmette.table._schema import Schema
 from palmette.table._texts import TextVectorizer
 
@@ -55,6 +56,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Vectorizer of the columns of dates, and of those with many categories.
     encoded_, numbers_ : list of str
         Columns that `table_` encodes, and columns of numbers that have a value.
+    units_ : ColumnUnits or None
+        Units of the columns of numbers, where single precision cannot hold some of them.
     scaler_ : Pipeline or None
         Scales those features other than texts that are not indicators, and imputes missing values.
     is_indicator_ : bool array of shape (n_table_features,)
@@ -70,6 +73,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> TableFeatures(Schema({"price": "number"})).fit_transform(frame)[:, 0].round(3).tolist()
     [-0.949, 0.0, 0.949]
     """
+
+    in_files: ClassVar = {
+        "units_": held(ColumnUnits, or_none=True, or_absent=True),
+        "units_.centres": array("f", "numbers_", or_absent=True),
+    }
 
     def __init__(self, schema: Schema, text: str = "tfidf") -> None:
         self.schema = schema
@@ -103,6 +111,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         many.update(self.schema.names("date"))
         self.encoded_: list[str] | None = [name for name in self.schema.names() if name in many]
         self.numbers_ = [name for name in numbers if X[name].notna().any()]
+        self.units_ = ColumnUnits.of(self._numbers_of(X)) if self.numbers_ else None
         if len(texts) < len(self.schema.kinds):
             coded = None
             if self.encoded_:
@@ -154,13 +163,29 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Numbers are rounded to single precision, as by skrub, which takes long for many columns.
         """
-        found = [X[self.numbers_].to_numpy(dtype=np.float32).astype(np.float64)]
+        numbers = self._numbers_of(X)
+        units: ColumnUnits | None = getattr(self, "units_", None)  # files may lack it
+        single = numbers.astype(np.float32) if units is None else units.apply(numbers)
+        found = [single.astype(np.float64)]
         if self.table_ is not None:
             if coded is None:
                 coded = self.table_.transform(_without_strings(X[self._encoded()]))
-            found.append(np.asarray(coded, dtype=np.float64))
+            found.append(self._with_seconds(X, np.array(coded, dtype=np.float64)))
         found.append(_indicators(X, self.categories_))
         return np.hstack(found)[:, [place for place, _, _ in self._layout()]]
+
+    def _with_seconds(self, X: pd.DataFrame, coded: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Put the seconds of dates, which skrub rounds to multiples of 128, into its features."""
+        places = {name: i for i, name in enumerate(self.table_.get_feature_names_out())}
+        for column in self.schema.names("date"):
+            place = places.get(f"{column}_total_seconds")
+            if place is not None and X[column].dtype.kind == "M":
+                times = X[column].to_numpy(dtype="datetime64[us]")
+                coded[:, place] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / 1e6)
+        return coded
+
+    def _numbers_of(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        return np.asarray(X[self.numbers_].to_numpy(dtype=np.float64))
 
     def _encoded(self) -> list[str]:
         """Return the columns that `table_` encodes: in files of earlier versions, numbers too."""
