@@ -17,10 +17,10 @@ largest other probability; the confident joint counts a row as an error if among
 probability reaches the mean self-confidence of their rows the most probable one is not the given
 label, and these rows come first, ordered by either score.
 
-The form of the score of `palmette.review` was chosen on 20 Newsgroups and clinc150 (training rows,
-seeds 10 and 11, which are not used here). A first run on stdlib led to one change, the factor of
-the proposed label. Noise by level was the default until a run on 10,000 rows of Debian's packages;
-since then it is an option. So only wos_1k had no part in any choice.
+The noise model of `palmette.review` was chosen on 20 Newsgroups and clinc150 (training rows, seeds
+10 and 11, which are not used here); noise by level was the default until a run on 10,000 rows of
+Debian's packages. The order of the rows, learned from planted labels, was chosen on other sets and
+clinc150 (`bench_review_claims.py`). So only wos_1k had no part in any choice.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import pandas as pd
 from palmette.compare import find_problem
 from palmette.labels._labels import NodeLabels
 from palmette.reviewing._cross_fit import HeldOut, equal_rows
-from palmette.reviewing._noise import LabelNoise
+from palmette.reviewing._doubts import PathDoubts
 from palmette.table import fit_table
 
 SETS = ["20newsgroups_bydate", "clinc150", "stdlib", "wos_1k"]
@@ -77,7 +77,7 @@ def plant(paths: list[str], kind: str, seed: int, share: float) -> tuple[list[st
 
 
 def held_out(frame: pd.DataFrame, target: str, kinds: dict[str, str], seed: int) -> Any:
-    """Return held-out probabilities, codes of the given labels, and the hierarchy with labels."""
+    """Return held-out probabilities, codes of the given labels, and doubts, also by level."""
     model = fit_table(
         frame, target, model="class-tree", folds=0, separator=SEPARATOR, seed=seed,
         columns=kinds, drop=[c for c in frame.columns if c != target and c not in kinds],
@@ -88,35 +88,25 @@ def held_out(frame: pd.DataFrame, target: str, kinds: dict[str, str], seed: int)
     labels = np.unique(nodes)
     everything = np.ones(len(frame), dtype=bool)
     groups = equal_rows(frame, model.schema_.names())
-    parts = HeldOut(model, frame, labels, everything, nodes, groups, n_folds=5, seed=seed)
+    parts = list(HeldOut(model, frame, labels, everything, nodes, groups, n_folds=5, seed=seed))
     proba = np.zeros((len(frame), len(labels)))
     unseen = np.zeros(len(frame), dtype=bool)
     codes = np.searchsorted(labels, nodes)
     for part in parts:
         proba[part.rows] = part.proba
         unseen[part.rows] = ~part.known[codes[part.rows]]
-    return proba, codes, unseen, h, labels
+    doubts = []
+    for by_level in (False, True):
+        doubts.append(PathDoubts(model, labels, [[node] for node in nodes], everything, by_level))
+        doubts[-1].read(parts)
+    return proba, codes, unseen, *doubts
 
 
-def noise_score(proba: Any, codes: Any, unseen: Any, h: Any, labels: Any, by_level: bool) -> Any:
-    """Score of `palmette.review`: odds of a wrong label, times the probability of another."""
-    noise = LabelNoise(h, labels, by_level)
-    few = np.flatnonzero(~unseen)[:: max(len(codes) // 3000, 1)]
-    noise.fit_temperature(proba[few], codes[few])
-    scaled = noise.scaled(proba)
-    found = noise.likelihoods(scaled, codes)
-    noise.fit_weights(found[~unseen])
-    scaled[np.arange(len(codes)), codes] = 0.0
-    odds = noise.log_odds(found)
-    return odds + np.log(scaled.max(axis=1) + 1e-300), odds, noise
-
-
-def scores(proba: Any, codes: Any, unseen: Any, h: Any, labels: Any) -> Iterator[tuple[str, Any]]:
-    ours, odds, noise = noise_score(proba, codes, unseen, h, labels, False)
-    yield "odds", odds
-    yield "review", ours
-    yield "review, by level", noise_score(proba, codes, unseen, h, labels, True)[0]
-    scaled = noise.scaled(proba)  # the others get calibrated probabilities, too
+def scores(proba: Any, codes: Any, unseen: Any, doubts: Any, by_level: Any) -> Iterator[Any]:
+    yield "wrong", doubts.wrong
+    yield "review", doubts.priority
+    yield "review, by level", by_level.priority
+    scaled = doubts.noise.scaled(proba)  # the others get calibrated probabilities, too
     rows = np.arange(len(codes))
     own = scaled[rows, codes]
     rest = scaled.copy()
@@ -126,7 +116,7 @@ def scores(proba: Any, codes: Any, unseen: Any, h: Any, labels: Any) -> Iterator
     yield "normalized margin", -margin
     yield "log margin", np.log(rest.max(axis=1) + 1e-300) - np.log(own + 1e-300)
     means = np.array(
-        [own[codes == c].mean() if (codes == c).any() else 1 for c in range(len(labels))]
+        [own[codes == c].mean() if (codes == c).any() else 1 for c in range(proba.shape[1])]
     )
     reached = np.where(scaled >= means, scaled, -1.0)
     is_error = (reached.max(axis=1) >= 0) & (reached.argmax(axis=1) != codes)
@@ -150,10 +140,10 @@ def run(name: str, frame: pd.DataFrame, target: str, kinds: dict[str, str], args
             found = held_out(frame.assign(**{target: labels}), target, kinds, seed)
             n = int(planted.sum())
             for title, score in scores(*found):
-                score = np.where(found[2], -np.inf, score)  # labels that no other row has
-                if title == "odds":
-                    shares.append(float((1 / (1 + np.exp(-score))).mean()))
+                if title == "wrong":
+                    shares.append(float(score[~found[2]].mean()))
                     continue
+                score = np.where(found[2], -np.inf, score)  # labels that no other row has
                 order = np.argsort(-score, kind="stable")
                 for i, k in enumerate((n, n // 2, min(100, n))):
                     counts[title][i] += planted[order[:k]].sum(), k

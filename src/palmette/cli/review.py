@@ -61,7 +61,7 @@ def review(
     by_level: Annotated[
         bool,
         typer.Option(
-            "--by-level", help="Assume that wrong labels are mostly siblings of the right ones."
+            "--by-level", help="Assume that wrong labels are mostly similar to the right ones."
         ),
     ] = False,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,

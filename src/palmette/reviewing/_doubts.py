@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from palmette._arrays import FloatArray
 from palmette.reviewing._cross_fit import IntArray, Part
 from palmette.reviewing._noise import LabelNoise, SetNoise
+from palmette.reviewing._planting import Calibration, any_labels, confused_labels, n_planted
 from palmette.table._model import TableModel
 
 _SAMPLE = 3_000  # rows on which probabilities are calibrated
 _ENOUGH = 500  # labelled rows before the calibration
 _MISSING = 3  # most probable labels of a row that may be missing
+_UNSURE = 1e-5  # no probability counts as nearer to 0 or 1
 _CELLS = 100_000  # on which probabilities of several labels are calibrated
 
 
@@ -29,12 +31,12 @@ class _Doubts:
     ----------
     assessed : bool array of shape (n_samples,)
         Rows with labels that their model has seen in other rows.
-    log_odds, wrong : arrays of shape (n_samples,)
-        Whether the label is wrong: logarithm of the odds (-inf for rows that are not assessed), and
-        probability.
+    wrong : array of shape (n_samples,)
+        Probability that the label is wrong; 0 for rows that are not assessed.
+    interval : tuple of two floats, or None
+        Share of wrong labels among assessed rows, at 95 %; None with several labels per row.
     priority : array of shape (n_samples,)
-        Order in which doubtful labels are listed: `log_odds` plus the logarithm of the probability
-        of the proposed label, so that confident answers come first.
+        Order in which doubtful labels are listed (-inf for rows that are not assessed).
     best : array of shape (n_samples,)
         Probability of the most probable label.
     confirmed : bool array of shape (n_samples,)
@@ -54,16 +56,12 @@ class _Doubts:
         n_rows = len(given)
         self.assessed = np.zeros(n_rows, dtype=bool)
         self.confirmed = np.zeros(n_rows, dtype=bool)
-        self.log_odds = np.full(n_rows, -np.inf)
+        self.wrong = np.zeros(n_rows)
+        self.interval: tuple[float, float] | None = None
         self.priority = np.full(n_rows, -np.inf)
         self.best = np.zeros(n_rows)
         self.uncertainty = np.zeros(n_rows)
         self._texts: dict[int, str] = {}
-
-    @property
-    def wrong(self) -> FloatArray:
-        """Probability that labels are wrong: (n_samples,)."""
-        return np.asarray(expit(self.log_odds))
 
     def indicators(self) -> sparse.csr_array:
         """Return the given labels as a sparse bool array: (n_samples, n_labels)."""
@@ -131,6 +129,11 @@ class PathDoubts(_Doubts):
         nodes = np.array([each[0] if len(each) else 0 for each in given], dtype=np.int64)
         self.codes[labelled] = np.searchsorted(labels, nodes[labelled])
         self.likelihoods = np.zeros((n_rows, len(self.noise.weights_)))
+        self._rng = np.random.default_rng(0)
+        self._n_planted = n_planted(int(labelled.sum()))
+        # of planted labels by kind: their likelihoods, and probabilities of the proposed labels
+        kinds = ("confused",) if by_level else ("any", "confused")
+        self._planted: dict[str, list[tuple[FloatArray, FloatArray]]] = {k: [] for k in kinds}
         self.tops = np.zeros((n_rows, 2), dtype=np.int64)  # the two most probable labels
         self.top_proba = np.zeros((n_rows, 2))
         self._depth = np.asarray(model.hierarchy_.depth)[labels].astype(np.float64)
@@ -169,14 +172,43 @@ class PathDoubts(_Doubts):
         codes = self.codes[rows].clip(min=0)
         self.likelihoods[rows] = self.noise.likelihoods(proba, codes)
         self.confirmed[rows] = tops[:, 0] == self.codes[rows]
+        self._plant(proba[known], rows[known], np.flatnonzero(part.known))
+
+    def _plant(self, proba: FloatArray, rows: IntArray, labels: IntArray) -> None:
+        """Note how likely wrong labels of every kind would be, in rows of one chunk."""
+        if len(labels) < 2 or not len(rows):
+            return
+        for _ in range(self._n_planted):
+            for kind, planted in self._planted.items():
+                if kind == "any":
+                    codes = any_labels(self.codes[rows], labels, self._rng)
+                else:
+                    codes = confused_labels(proba, self.codes[rows], labels, self._rng)
+                planted.append((self.noise.likelihoods(proba, codes), self._other(rows, codes)))
+
+    def _other(self, rows: IntArray, codes: IntArray) -> FloatArray:
+        """Return the probability of the most probable label but one, per row."""
+        place = (self.tops[rows, 0] == codes).astype(np.int64)
+        return np.asarray(self.top_proba[rows, place])
 
     def _conclude(self) -> None:
-        found = self.likelihoods[self.assessed]
-        self.log_odds[self.assessed] = self.noise.fit_weights(found).log_odds(found)
-        proposed = np.where(
-            self.tops[:, 0] == self.codes, self.top_proba[:, 1], self.top_proba[:, 0]
-        )
-        self.priority = self.log_odds + np.log(np.maximum(proposed, 1e-300))
+        rows = np.flatnonzero(self.assessed)
+        self.noise.fit_weights(self.likelihoods[rows])
+        doubts = self._doubt(self.likelihoods[rows], self._other(rows, self.codes[rows]))
+        planted = [
+            np.concatenate([self._doubt(*part) for part in parts] or [doubts[:0]])
+            for parts in self._planted.values()
+        ]
+        if len(doubts) and all(len(part) for part in planted):
+            calibration = Calibration(doubts, planted)
+            self.wrong[rows] = calibration.wrong(doubts)
+            self.priority[rows] = calibration.scores(doubts)
+            self.interval = calibration.interval_
+
+    def _doubt(self, likelihoods: FloatArray, other: FloatArray) -> FloatArray:
+        """Return what makes labels doubtful: they are improbable, and another one is probable."""
+        certain = np.clip(other, _UNSURE, 1.0 - _UNSURE)
+        return np.column_stack([self.noise.log_odds(likelihoods), logit(certain)])
 
     def facts(self, row: int, finding: str) -> dict[str, Any]:
         """Return the proposed label of a row, probabilities and distance."""
@@ -232,9 +264,11 @@ class PathDoubts(_Doubts):
 
     def noise_facts(self) -> list[dict[str, Any]]:
         """Return the estimated share of wrong labels by the level at which they leave the path."""
+        levels = self.noise.weights_[1:] / self.noise.weights_[1:].sum()
+        share = self.wrong[self.assessed].mean() if self.assessed.any() else 0.0
         return [
-            {"level": level, "share": round(float(share), 4)}
-            for level, share in enumerate(self.noise.weights_[1:], start=1)
+            {"level": level, "share": round(float(part), 4)}
+            for level, part in enumerate(levels * share, start=1)
         ]
 
 
@@ -292,11 +326,12 @@ class SetDoubts(_Doubts):
             self.uncertainty[row] = float((4 * p * (1 - p)).mean()) if len(p) else 1.0
 
     def _conclude(self) -> None:
+        odds = np.full(len(self.given), -np.inf)
         for row in np.flatnonzero(self.assessed).tolist():
-            odds = [self.noise.log_odds(self._own[row][1], True),
-                    self.noise.log_odds(self._other[row][1], False)]  # fmt: skip
-            self.log_odds[row] = np.concatenate(odds).max()
-        self.priority = self.log_odds
+            cells = [self.noise.log_odds(self._own[row][1], True),
+                     self.noise.log_odds(self._other[row][1], False)]  # fmt: skip
+            odds[row] = np.concatenate(cells).max()
+        self.wrong, self.priority = np.asarray(expit(odds)), odds
 
     def _wrong(self, row: int) -> tuple[IntArray, IntArray]:
         """Return the labels that are probably superfluous and missing, the most specific ones."""

@@ -2,7 +2,9 @@
 
 The probabilities of a classifier say how well a label fits a row, not whether the label was entered
 by mistake: that also depends on how often labels are wrong, and on which labels are mistaken for
-each other. Both are estimated from the table itself, by maximum likelihood.
+each other. Both are estimated from the table itself, by maximum likelihood. With one label per row
+the result is only one of the signs of a wrong label, and `_planting` calibrates them: the errors of
+a model have longer tails than its temperature can describe, and would count as wrong labels.
 """
 
 from __future__ import annotations

@@ -133,21 +133,25 @@ def sentences(facts: dict[str, Any]) -> list[str]:
     Examples
     --------
     >>> facts = {"rows": 200, "labelled": 200, "assessed": 200, "likely_wrong": 9, "folds": 5,
-    ...          "expected_wrong": 10.2, "expected_share": 0.051, "model": "class-tree",
-    ...          "unknown_labels": 0, "several_labels": False, "listed": {"equal rows": 2}}
+    ...          "expected_wrong": 10.2, "expected_share": 0.051, "expected_interval": [5.1, 18.0],
+    ...          "model": "class-tree", "unknown_labels": 0, "several_labels": False,
+    ...          "listed": {"equal rows": 2}}
     >>> print(*sentences(facts), sep=" ")
-    By estimate, 10 of 200 labels (5.1 %) are wrong; 9 are more probably wrong than right. Also
-    listed: 2 equal rows with different labels. Every row was judged by a class-tree that was fitted
-    on other rows (5 folds).
+    By estimate, 10 of 200 labels (5.1 %; between 5 and 18 at 95 %) are wrong; 9 are more probably
+    wrong than right. Also listed: 2 equal rows with different labels. Every row was judged by a
+    class-tree that was fitted on other rows (5 folds).
     """
     words = []
     if facts["assessed"]:
         n, of = f"{facts['expected_wrong']:,.0f}", f"{facts['assessed']:,}"
-        share = f"({100 * facts['expected_share']:.1f} %)"
+        share = f"{100 * facts['expected_share']:.1f} %"
+        if facts["expected_interval"] is not None:
+            low, high = facts["expected_interval"]
+            share += f"; between {low:,.0f} and {high:,.0f} at 95 %"
         if facts["several_labels"]:
-            wrong = f"{n} of {of} rows {share} lack a label or have a wrong one"
+            wrong = f"{n} of {of} rows ({share}) lack a label or have a wrong one"
         else:
-            wrong = f"{n} of {of} labels {share} are wrong"
+            wrong = f"{n} of {of} labels ({share}) are wrong"
         more = f"{facts['likely_wrong']:,} are more probably wrong than right"
         words.append(f"By estimate, {wrong}; {more}.")
     rest = [f"{facts['listed'][name]:,} {title}" for name, title in _LISTED.items()

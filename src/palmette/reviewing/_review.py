@@ -53,8 +53,9 @@ def review(
     Models of the same kind are fitted on parts of the table and predict the rest, so that no row is
     judged by a model that has learned its label. Five kinds of findings are listed:
 
-    - ``wrong label``: the label is wrong with a probability of at least one half, by a model of
-      label noise along the hierarchy (`palmette.reviewing._noise.LabelNoise`);
+    - ``wrong label``: the label is wrong with a probability of at least one half. If rows have one
+      label each, it is calibrated with labels that are planted in the held-out rows and wrong for
+      certain (`palmette.reviewing._planting`);
     - ``equal rows``: rows with the same cells have different labels;
     - ``unknown label``: the label is not in the hierarchy of the model;
     - ``no class``: the row has no known words or values, or it fits all classes less than 99 % of
@@ -78,9 +79,9 @@ def review(
         Maximum number of rows per finding, and, of ``uncertain``, for rows with and without a
         label; None for all.
     by_level : bool
-        Whether the shares of labels that are mistaken for siblings and for distant classes are
-        estimated separately. Choose it if wrong labels are mostly those of siblings, and the model
-        is accurate: where it is not, its own errors look like these.
+        Whether wrong labels are mostly similar to the right ones: the labels that the model
+        confuses, and siblings. Choose it only if the model is accurate: where it is not, its own
+        errors look like these.
     seed : int
         Seed of the folds.
     watch : callable, optional
@@ -98,7 +99,9 @@ def review(
         ``score`` (of a wrong label, the probability that it is wrong; of ``equal rows``, the share
         of rows with another label; otherwise from 0, fits and is certain, to 1), ``reason``; with
         several labels per row also ``missing`` and ``superfluous``; then the columns of the model.
-        ``attrs["review"]`` has the counts, and the estimated number of wrong labels.
+        ``attrs["review"]`` has the counts, and the estimated number of wrong labels,
+        ``expected_wrong``, with its interval at 95 %, ``expected_interval`` (None with several
+        labels per row).
 
     Examples
     --------
@@ -278,7 +281,7 @@ class _Listing:
     def wrong_labels(self) -> None:
         """List labels that are more probably wrong than right."""
         doubts = self._doubts
-        rows = self._best(np.flatnonzero(doubts.log_odds >= 0), doubts.priority)
+        rows = self._best(np.flatnonzero(doubts.wrong >= 0.5), doubts.priority)
         self._add("wrong label", rows, doubts.wrong, doubts.why_wrong)
 
     def equal_rows(self, groups: Any) -> None:
@@ -377,6 +380,7 @@ def _summary(
     counts = found["finding"].value_counts()
     n_assessed = int(doubts.assessed.sum())
     wrong = float(doubts.wrong[doubts.assessed].sum())
+    limits = doubts.interval and [round(share * n_assessed, 1) for share in doubts.interval]
     return {
         "rows": len(given.nodes),
         "labelled": int(given.labelled.sum()),
@@ -384,8 +388,9 @@ def _summary(
         "assessed": n_assessed,
         "expected_wrong": round(wrong, 1),
         "expected_share": round(wrong / n_assessed, 4) if n_assessed else None,
+        "expected_interval": limits,
         "noise": doubts.noise_facts(),
-        "likely_wrong": int((doubts.log_odds >= 0).sum()),
+        "likely_wrong": int((doubts.wrong >= 0.5).sum()),
         "listed": {name: int(counts.get(name, 0)) for name in FINDINGS},
         "folds": held_out.n_folds,
         "share_of_training_rows": round(held_out.smallest_share, 3),
