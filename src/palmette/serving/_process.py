@@ -139,7 +139,8 @@ class Lives:
     @property
     def is_silent(self) -> bool:
         """Whether a worker has done nothing for too long, as in compiled code without end."""
-        return time.monotonic() - struct.unpack("d", self._memory[32:])[0] > self.patience
+        [last] = struct.unpack("d", self._memory[32:])
+        return bool(time.monotonic() - last > self.patience)
 
     def began(self) -> None:
         """Note that a worker is ready to answer."""
