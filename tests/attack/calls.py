@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import tempfile
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -82,7 +83,8 @@ def calls_of(found: Any, arguments: Arguments) -> Iterator[Call]:
         try:
             part = getattr(found, name)
         except AttributeError as error:
-            if type(found) is arguments.kind and name in arguments.has:
+            is_lost = type(found) is arguments.kind and name in arguments.has
+            if is_lost and not _is_of_a_condition(error):
                 yield Call(name, _raising(error))
             continue
         except BaseException as error:  # of a property
@@ -97,11 +99,16 @@ def calls_of(found: Any, arguments: Arguments) -> Iterator[Call]:
     if isinstance(found, BaseEstimator):
         yield Call("clone", lambda: clone(found))
         yield Call("page", lambda: found._repr_html_())
-        yield Call("notebook", lambda: found._repr_mimebundle_())
     if hasattr(found, "predict") and "y" in values and "X" in values:
         yield Call("report", lambda: pm.report(found, values["X"], values["y"], n_bootstrap=2))
     if isinstance(found, TableModel):
         yield Call("review", lambda: pm.review(found, values["X"], folds=2))
+
+
+def _is_of_a_condition(error: AttributeError) -> bool:
+    """Whether an estimator says that it has no such method, such as one without probabilities."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return frame.filename.endswith("_available_if.py") and error.__cause__ is None
 
 
 def _calls_of_method(name: str, method: Any, values: dict[str, Any]) -> Iterator[Call]:

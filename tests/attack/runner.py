@@ -127,8 +127,9 @@ def results_of(by_file: dict[str, list[Job]], n_processes: int) -> Iterator[list
     if n_processes == 1:
         yield from (_run(name, jobs) for name, jobs in by_file.items())
         return
-    # checkpoints take longest, each a fit
-    longest_first = sorted(by_file.items(), key=lambda item: not item[0].startswith("checkpoint"))
+    # checkpoints take longest, each a fit, and then tables of skrub
+    slow = ("checkpoint", "Skrub", "Transformers")
+    longest_first = sorted(by_file.items(), key=lambda item: not item[0].startswith(slow))
     with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(_run, *item) for item in longest_first]):
             yield future.result()

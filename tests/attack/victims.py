@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,24 @@ def _texts(name: str, **parameters: Any) -> Victim:
     return _model(bytes_of(pm.FlatClassifier(base).fit(X, y)), [*X[:4], long])
 
 
+def _frame(name: str, **parameters: Any) -> Victim:
+    """Return a classifier of tables whose texts are encoded by skrub."""
+    import pandas as pd
+    import skrub
+    from sklearn.pipeline import make_pipeline
+
+    n = np.arange(24)
+    kinds = pd.Categorical.from_codes(n % 3, ["a", "b", "c"])
+    days = pd.date_range("2020-01-01", periods=len(n))
+    names = [f"a thing {i} of {i % 5}" for i in n]
+    X = pd.DataFrame({"name": names, "kind": kinds, "day": days, "x": n * 1.5})
+    encoder = getattr(skrub, name)(**parameters)
+    table = skrub.TableVectorizer(high_cardinality=encoder, cardinality_threshold=5)
+    model = pm.FlatClassifier(make_pipeline(table, GaussianNB()))
+    y = [("f", "a"), ("f", "b"), ("g", "c")] * 8
+    return _model(bytes_of(model.fit(X, y)), X[:5])
+
+
 def _transformers() -> Any:
     """Return a classifier behind many steps of scikit-learn, each with its own parameters."""
     from sklearn import feature_selection, impute, kernel_approximation, preprocessing
@@ -314,6 +333,12 @@ def _variants() -> dict[str, Callable[[], Victim]]:
     return found
 
 
+_OF_SKRUB = {
+    "Skrub-hashes": lambda: _frame("MinHashEncoder", n_components=4),
+    "Skrub-topics": lambda: _frame("GapEncoder", n_components=2, max_iter=2, random_state=0),
+    "Skrub-strings": lambda: _frame("StringEncoder", n_components=2, random_state=0),
+}
+
 _VICTIMS: dict[str, Callable[[], Victim]] = {
     **{each.__name__: lambda n=each.__name__: _stored(n) for each in public_estimators()},
     "SVC": lambda: _around(_svc),
@@ -355,6 +380,7 @@ _VICTIMS: dict[str, Callable[[], Victim]] = {
     "Texts-words": lambda: _texts("TfidfVectorizer", ngram_range=(1, 2)),
     "Texts-letters": lambda: _texts("CountVectorizer", analyzer="char_wb", ngram_range=(2, 3)),
     "Transformers": lambda: _around(_transformers),
+    **(_OF_SKRUB if find_spec("skrub") else {}),
     **{f"checkpoint-{name}": lambda m=make: _checkpoint(m) for name, make in _BOOSTED.items()},
     "checkpoint-SampledCentroids": _checkpoint_of_arrays,
 }
