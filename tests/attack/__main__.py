@@ -87,7 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"slowest: {slowest.seconds:.2f} s, {slowest.job.command}")
     largest = max(results, key=lambda each: each.mebibytes)
     print(f"largest: {largest.mebibytes:,} MiB, {largest.job.command}")
-    print(f"{time.monotonic() - began:.0f} s, seed {given.seed}, {len(by_file)} files\n")
+    used = sum(each.seconds for each in results)
+    words = f"{time.monotonic() - began:.0f} s, {used:.0f} s of processor time in what was changed"
+    print(f"{words}, seed {given.seed}, {len(by_file)} files\n")
     print(failures(results))
     for each in [each for each in results if each.compiled][:5]:
         print(f"compiled: {each.job.command}    # {each.change[:120]}")

@@ -22,6 +22,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -268,7 +269,8 @@ def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:
     tell(change=change)
     before = len(_compiled)
     resident = _resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the largest so far
+    with suppress(OSError):  # forget the largest so far; some containers do not allow it
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     began = time.process_time()
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + BYTES, resource.RLIM_INFINITY))
     try:
