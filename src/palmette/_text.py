@@ -6,6 +6,8 @@ import csv
 import inspect
 import io
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import IO, Any
 
 # C0 without tab and line feed, DEL, C1, line separators, marks that reverse text, lone surrogates
@@ -35,6 +37,19 @@ def visible(text: str) -> str:
     a\u001b[2Jb
     """
     return CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def listed(names: Iterable[Any], most: int = 20) -> str:
+    """Return the first names in a list for messages, each of at most 60 characters.
+
+    Examples
+    --------
+    >>> listed(["price", "x" * 70, "kind"], most=2)
+    'price, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..., ...'
+    """
+    texts = [str(name) for name in islice(names, most + 1)]
+    shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in texts[:most]]
+    return ", ".join([*shown, "..."] if len(texts) > most else shown)
 
 
 def whole(text: str) -> str:

@@ -16,7 +16,12 @@ from sklearn.naive_bayes import GaussianNB
 from tests.label_cases import NAMES, PATHS, TABLES, same
 from tests.strategies import any_names, node_lists, quick, trees
 
-from palmette import CoherentForestClassifier, ConformalHierarchicalClassifier, FlatClassifier
+from palmette import (
+    ClassTreeClassifier,
+    CoherentForestClassifier,
+    ConformalHierarchicalClassifier,
+    FlatClassifier,
+)
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import as_dtype
 from palmette.labels._labels import NodeLabels
@@ -338,3 +343,27 @@ def test_zero_characters_at_the_end_distinguish_labels(labels):
 
 def as_objects(labels):
     return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+LABEL_DAYS = np.array(["2024-01-31", "2024-02-01", "2023-12-24"], dtype="datetime64[D]")
+PATH_NAMES = ["a/x", "a/y", "b"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        LABEL_DAYS,
+        LABEL_DAYS.astype("datetime64[ns]"),
+        pd.DataFrame({"y": PATH_NAMES}),
+        pa.table({"y": PATH_NAMES}),
+        pl.DataFrame({"y": PATH_NAMES}),
+    ],
+    ids=lambda labels: type(labels).__name__,
+)
+def test_labels_of_a_learned_tree_come_back_as_dates_and_in_one_column(labels):
+    codes = np.arange(30) % 3
+    X = 10.0 * np.eye(3)[codes]
+    y = labels.take(codes) if hasattr(labels, "take") else labels[codes.tolist()]
+    predicted = ClassTreeClassifier().fit(X, y).predict(X)
+    assert type(predicted) is type(y)
+    assert np.array_equal(np.asarray(predicted), np.asarray(y))

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from tests.laws.problems import TREE, along, framed, problem
-from tests.laws.shared import fit_once
+from tests.laws.shared import fit_once, one_of
 
 from palmette import PalmetteError
 
@@ -25,6 +27,15 @@ def columns_in_another_order_are_refused(estimator: BaseEstimator) -> None:
         fitted.predict(frame[["f1", "f0", *frame.columns[2:]]])
     with pytest.raises(ValueError, match="unseen at fit time"):
         fitted.predict(frame.rename(columns={"f0": "z"}))
+
+
+def tables_of_other_libraries_are_read_as_frames(estimator: BaseEstimator) -> None:
+    frame, y = framed()
+    for form in one_of((pl.from_pandas, pa.Table.from_pandas), estimator):
+        table = form(frame.reset_index(drop=True))
+        fitted = along(estimator, TREE).fit(table, y.tolist())
+        assert fitted.feature_names_in_.tolist() == list(frame)
+        assert fitted.predict(table).tolist() == y.tolist()
 
 
 def wrong_shapes_are_refused(estimator: BaseEstimator) -> None:
@@ -91,6 +102,7 @@ def sparse_rows_are_dense_rows(estimator: BaseEstimator) -> None:
 
 ON_INPUT: list[Callable[[BaseEstimator], None]] = [
     columns_in_another_order_are_refused,
+    tables_of_other_libraries_are_read_as_frames,
     wrong_shapes_are_refused,
     missing_values_are_refused_by_those_who_cannot_use_them,
     bad_weights_are_refused,

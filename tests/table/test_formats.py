@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import json
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from palmette.exceptions import PalmetteError, ReadError, TableWarning
-from palmette.table._reading import as_frame, read_whole
+from palmette.table import _binary_files as binary_files
+from palmette.table import _delimited as delimited
+from palmette.table._reading import as_frame, read_chunks, read_whole
 from palmette.table._schema import Schema
 from palmette.table._sources import BadRows, TableSource
 from palmette.table._target import TargetForm
@@ -192,6 +196,76 @@ def test_halves_of_pairs_in_a_frame_are_replaced_and_told():
     with pytest.warns(TableWarning, match="texts of the column 'a' have halves of surrogate pairs"):
         frame = as_frame({"a": ["x\ud800", "y"], "b": ["é", 1]})
     assert frame["a"].tolist() == ["x\N{REPLACEMENT CHARACTER}", "y"]
+
+
+# ---------------------------------------------------------------------- what fills the memory
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv.gz", b"a,b\n" + b"x" * 10_000, "a line has more than 1,000 bytes"),
+        ("a.csv.gz", b"," * 100, "the first line has more than 50 columns"),
+        ("a.csv.gz", b'a,b\n"' + b"x,\n" * 1_000, "field larger than field limit"),
+        ("a.jsonl.gz", b'{"a": "' + b"x" * 10_000, "a line has more than 1,000 bytes"),
+        ("a.json.gz", b"[" + b'{"a": 1},' * 1_000, "the list has more than 1,000 characters"),
+    ],
+)
+def test_small_files_with_large_contents(tmp_path, monkeypatch, name, content, words):
+    monkeypatch.setattr(delimited, "_MAX_LINE", 1_000)
+    monkeypatch.setattr(delimited, "_MAX_COLUMNS", 50)
+    monkeypatch.setattr(delimited, "_MAX_CELL_CHARACTERS", 500)
+    monkeypatch.setattr(delimited, "free_memory", lambda: 1_000)
+    monkeypatch.setattr("palmette.table._delimited.io.DEFAULT_BUFFER_SIZE", 100)
+    (tmp_path / name).write_bytes(gzip.compress(content))
+    with pytest.raises(ReadError, match=words):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "quoted.csv", "a.jsonl"])
+def test_chunks_of_long_rows_have_fewer(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(delimited, "_CHUNK_BYTES", 20_000)
+    texts = [f"{i} " + "x" * 5_000 + "\n" * ("q" in name) for i in range(40)]
+    WAYS[f"a{(tmp_path / name).suffix}"](pd.DataFrame({"a": texts}), tmp_path / name)
+    parts = [part["a"].tolist() for part in read_chunks(TableSource.of(tmp_path / name))]
+    assert 2 < len(parts) < 20
+    assert [text for part in parts for text in part] == texts
+
+
+def workbook(path, row):
+    """Write a workbook whose sheet ends with some rows in XML."""
+    pd.DataFrame({"a": ["x"] * 3}).to_excel(path, index=False)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part.replace(b"</sheetData>", row + b"</sheetData>"))
+    return path
+
+
+CELL = b'<c r="XFD1048576" t="inlineStr"><is><t>x</t></is></c>'
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (b'<row r="1048576">' + CELL + b"</row>", "to row 1,048,576 and column 16,384"),
+        (b"<row><c/></row>" * 1_000, r"to row 1,00\d and column 1: expected at most 1,000 rows"),
+    ],
+)
+def test_sheets_that_reach_too_far(tmp_path, monkeypatch, row, words):
+    monkeypatch.setattr(binary_files, "_MAX_SHEET_ROWS", 2**20 if b"r=" in row else 1_000)
+    with pytest.raises(ReadError, match=words):
+        read(workbook(tmp_path / "a.xlsx", row))
+
+
+def test_texts_of_a_workbook_that_need_more_memory_than_is_free(tmp_path, monkeypatch):
+    path = workbook(tmp_path / "a.xlsx", b"")
+    monkeypatch.setattr(binary_files, "free_memory", lambda: 1_000)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/sharedStrings.xml", b"x" * 1_000)
+    with pytest.raises(ReadError, match="the texts of the workbook have 1,000 bytes"):
+        read(path)
 
 
 # ---------------------------------------------------------------------- writing

@@ -98,13 +98,12 @@ _PARSERS = {"to_numeric", "to_datetime", "to_timedelta", "read_csv", "read_json"
 _ALLOWED = {
     ("table/_dates.py", "to_datetime"): "with a format; python -m tests.attack.cells",
     ("table/_schema.py", "to_datetime"): "of dates, not of texts",
-    ("table/_reading.py", "read_excel"): "cells are objects, as openpyxl reads them in Python",
+    ("table/_binary_files.py", "read_excel"): "cells are objects, as openpyxl reads them in Python",
     ("datasets/_reading.py", "loadtxt"): "numpy's own, of any exponent and length",
     ("persistence/_parts.py", "ToDatetime"): "a name of a class",
     ("persistence/_types.py", "dateutil"): "a name in a file, which is refused",
     ("datasets/_table.py", "read_csv"): "as Python's parser, in every version",
     ("table/_features.py", "TableVectorizer"): "gets dates and categories, no strings",
-    ("compare/_preparing.py", "TableVectorizer"): "strings are read before it",
     ("table/_candidates.py", "literal_eval"): "options of the caller, within `except`",
 }
 

@@ -374,9 +374,10 @@ Router, or scikit-learn classifier
         given = {} if weights is None else {"sample_weight": weights}
         self.hierarchy_learner_ = learner.fit(X, names, **given)
         learned = NodeLabels.encode(names, learner.hierarchy_)
-        learned.form = replace(learned.form, container=labels.form.container)
+        form = labels.form
+        learned.form = replace(learned.form, container=form.container, width=form.width)
         if alone:
-            learned.form = replace(learned.form, kind="sets", row_type=labels.form.row_type)
+            learned.form = replace(learned.form, kind="sets", row_type=form.row_type)
         return self._learn_paths(learned, None)
 
     def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:

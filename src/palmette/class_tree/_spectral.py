@@ -21,6 +21,7 @@ from palmette.class_tree._k_means import k_means_compiled
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._names import as_list
 from palmette.metrics._dependence import covariance_of
 
 Floats = NDArray[np.float64]
@@ -215,7 +216,7 @@ class MFTree(ClassTreeLearner):
         if len(self.classes_) <= _MEASURED and self.hierarchy_.is_tree:
             h = self.hierarchy_
             place = {h.names[leaf]: leaf for leaf in h.leaves.tolist()}
-            leaves = np.array([place[name] for name in self.classes_.tolist()], dtype=np.int32)
+            leaves = np.array([place[name] for name in as_list(self.classes_)], dtype=np.int32)
             total = state.similarity.weight.sum()
             products = state.similarity.of_sums() * covariance_of(h, leaves)
             found = products.sum() / max(total - 1.0, 1.0) ** 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from palmette._text import listed
 from palmette.cli._options import (
     BadRowsFile,
     Bootstrap,
@@ -237,7 +238,7 @@ def read_in_parts(
             if name not in frame.columns:
                 raise PalmetteError(
                     f"got --map {f'{column}={name}'!r}, but {source.title} has no column {name!r} "
-                    f"(it has: {', '.join(map(str, frame.columns[:20]))})."
+                    f"(it has: {listed(frame.columns)})."
                 )
         frame = frame.rename(columns={name: column for column, name in names.items()})
         for fitted in models:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from palmette._text import listed
 from palmette.cli._options import (
     ColumnNames,
     DateFormat,
@@ -133,6 +134,6 @@ def _read(source: TableSource, names: dict[str, str]) -> Any:
         if name not in frame.columns:
             raise PalmetteError(
                 f"got --map {f'{column}={name}'!r}, but {source.title} has no column {name!r} "
-                f"(it has: {', '.join(map(str, frame.columns[:20]))})."
+                f"(it has: {listed(frame.columns)})."
             )
     return frame.rename(columns={name: column for column, name in names.items()})

@@ -7,16 +7,16 @@ import csv
 import io
 import json
 import re
-import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import free_memory
 from palmette._text import HALF
 from palmette.exceptions import ReadError
 from palmette.table._sources import TableSource
@@ -28,7 +28,10 @@ _DELIMITERS = ";\t|,"  # of those that split the first lines equally well, the f
 _LOOK = 20  # lines that show the delimiter
 _PEEK = 2**16  # bytes that are inspected before reading
 _FEW_ZEROS = 0.1  # share of bytes; a cell may hold one, and binary files have more
-_MAX_CELL_CHARACTERS = min(2**28, sys.maxsize)
+_MAX_CELL_CHARACTERS = 2**26
+_MAX_LINE = 2**27  # bytes
+_MAX_COLUMNS = 2**20
+_CHUNK_BYTES = 2**26  # after which a chunk ends, whatever its rows: cells may be long
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -37,6 +40,7 @@ _BYTE_ORDER_MARKS = (
 _NAMED = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _ESCAPED = re.compile(r"\\u[dD][89abcdefABCDEF]")  # in JSON
+_JSON_MEMORY = 40  # bytes of memory per character of a list: of {"a": 1} it is about 35
 _SKIP = "skip such rows with --skip-bad-rows"
 
 
@@ -58,6 +62,17 @@ class Part(NamedTuple):
 def numbered_columns(width: int) -> list[str]:
     """Return names of the columns of a table without a header: col1, col2, ..."""
     return [f"col{i + 1}" for i in range(width)]
+
+
+def require_distinct(names: list[str], title: str) -> None:
+    """Raise an error for two columns of the same name, or no columns."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ReadError(f"two columns have the name {name!r}: rename one", path=title)
+        seen.add(name)
+    if not names:
+        raise ReadError("the table has no columns", path=title)
 
 
 def delimited_parts(source: TableSource, rows: int) -> Iterator[Part]:
@@ -96,6 +111,30 @@ def _peekable(binary: Any) -> Any:
     return binary if hasattr(binary, "peek") else io.BufferedReader(binary)
 
 
+class _BoundedLines(io.BufferedReader):
+    """Bytes of a text, counted, whose lines are bounded: a small compressed file may have one line
+    that fills the memory."""
+
+    def __init__(self, binary: Any, title: str) -> None:
+        super().__init__(binary)
+        self._title, self._line = title, 0
+        self.n_bytes = 0
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Read some bytes; `io.TextIOWrapper` reads lines by this method alone."""
+        data = super().read1(size)
+        end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._line = self._line + len(data) if end < 0 else len(data) - end
+        self.n_bytes += len(data)
+        if self._line > _MAX_LINE:
+            raise ReadError(
+                f"a line has more than {_MAX_LINE:,} bytes: this is no table. Check the file, or "
+                "pass the --format that it has",
+                path=self._title,
+            )
+        return data
+
+
 def _as_text(binary: Any, source: TableSource) -> io.TextIOWrapper:
     buffered = _peekable(binary)
     start = buffered.peek(_PEEK)[:_PEEK]
@@ -106,7 +145,8 @@ def _as_text(binary: Any, source: TableSource) -> io.TextIOWrapper:
         zeros = start.count(0)
         if zeros > _FEW_ZEROS * len(start) or (zeros and not _is_utf8(start)):
             raise ReadError(_binary(start), path=source.title)
-    return io.TextIOWrapper(buffered, encoding=encoding, errors="surrogateescape", newline="")
+    lines = _BoundedLines(buffered, source.title)
+    return io.TextIOWrapper(lines, encoding=encoding, errors="surrogateescape", newline="")
 
 
 def _is_utf8(start: bytes) -> bool:
@@ -133,8 +173,9 @@ def _binary(start: bytes) -> str:
 class _Lines:
     """Lines of a text, counted, of which some can be given back to be read again."""
 
-    def __init__(self, text: Iterator[str]) -> None:
+    def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
+        self.stream = cast(_BoundedLines, text.buffer)
         self._back: deque[str] = deque()
         self.number = 0  # lines that were read
         self.record: list[str] = []  # those of the current row
@@ -152,10 +193,14 @@ class _Lines:
         return line
 
     def take(self, n_lines: int) -> list[str]:
-        """Return the next lines at once; their characters are not looked at."""
+        """Return the next lines at once, fewer if they are long; no character is looked at."""
         lines = [self._back.popleft() for _ in range(min(n_lines, len(self._back)))]
+        end = self.stream.n_bytes + _CHUNK_BYTES
         try:
-            lines.extend(islice(self._text, n_lines - len(lines)))
+            for line in islice(self._text, n_lines - len(lines)):
+                lines.append(line)
+                if self.stream.n_bytes > end:
+                    break
         finally:  # an error names its line
             self.number += len(lines)
         return lines
@@ -191,12 +236,24 @@ class _RowReader:
     def _find_delimiter(self) -> str:
         """Skip empty lines, and find the delimiter of the first ones, or in a line ``sep=;``."""
         lines = self._lines
-        look = [line for line in islice(lines, _LOOK) if line.strip()]
+        look: list[str] = []
+        while len(lines.record) < _LOOK and lines.stream.n_bytes <= _CHUNK_BYTES:
+            line = next(lines, "")
+            if not line:
+                break
+            look += [line] if line.strip() else []
         if not look:
             raise ReadError(
                 "the file is empty: expected a line with column names", path=self._source.title
             )
         lines.give_back(lines.record[:])
+        marks = {self._source.delimiter, *_DELIMITERS} - {None}
+        if max(map(look[0].count, cast("set[str]", marks))) > _MAX_COLUMNS:
+            raise ReadError(
+                f"the first line has more than {_MAX_COLUMNS:,} columns: this is no table. Check "
+                "the file, or pass the --format that it has",
+                path=self._source.title,
+            )
         named = _NAMED.fullmatch(look[0])
         if named is not None:  # a line of spreadsheets, which is no row
             while next(lines) != look[0]:
@@ -257,8 +314,9 @@ class _RowReader:
         rows: list[list[str]] = []
         self.starts = []
         add_row, add_start, clear = rows.append, self.starts.append, record.clear
+        end = lines.stream.n_bytes + _CHUNK_BYTES
         with _long_cells():
-            while len(rows) < n_rows:
+            while len(rows) < n_rows and lines.stream.n_bytes <= end:
                 clear()
                 before = lines.number
                 start = before + 1
@@ -272,6 +330,8 @@ class _RowReader:
                             add_start(start)
                         clear()
                         start = lines.number + 1
+                        if lines.stream.n_bytes > end:
+                            break
                     if lines.number == before:
                         break
                 except csv.Error as error:
@@ -382,10 +442,11 @@ def json_parts(source: TableSource, rows: int) -> Iterator[Part]:
         buffered = _peekable(binary)
         is_list = buffered.peek(_PEEK)[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
         errors = "strict" if is_list else "surrogateescape"
-        text = io.TextIOWrapper(buffered, encoding=source.encoding or "utf-8-sig", errors=errors)
+        stream = buffered if is_list else _BoundedLines(buffered, source.title)
+        text = io.TextIOWrapper(stream, encoding=source.encoding or "utf-8-sig", errors=errors)
         objects = _listed(text, source) if is_list else _by_line(text, source)
         names: list[str] | None = None
-        while part := list(islice(objects, rows)):
+        while part := _next_objects(objects, rows, stream):
             if names is None:
                 names = list(dict.fromkeys(key for _, record in part for key in record))
             part = [pair for pair in part if _has_known_keys(*pair, names, source)]
@@ -397,6 +458,20 @@ def json_parts(source: TableSource, rows: int) -> Iterator[Part]:
             ).set_axis(names, axis=1)
             lines = None if is_list else np.array([line for line, _ in part], dtype=np.int64)
             yield Part(frame, lines)
+
+
+def _next_objects(
+    objects: Iterator[tuple[int, dict[str, Any]]], rows: int, stream: Any
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return the next objects, fewer if their lines are long."""
+    if not isinstance(stream, _BoundedLines):
+        return list(islice(objects, rows))
+    part, end = [], stream.n_bytes + _CHUNK_BYTES
+    for pair in islice(objects, rows):
+        part.append(pair)
+        if stream.n_bytes > end:
+            break
+    return part
 
 
 def _has_known_keys(
@@ -447,7 +522,14 @@ def _by_line(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, An
 
 
 def _listed(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, Any]]]:
-    content = text.read()
+    limit = max(int(free_memory() / _JSON_MEMORY), _MAX_LINE)
+    content = text.read(limit)
+    if text.read(1):
+        raise ReadError(
+            f"the list has more than {limit:,} characters, which need more memory than is free. "
+            "Write JSON lines, one object per line",
+            path=source.title,
+        )
     try:
         records = json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from palmette._arrays import row_chunks, take_rows
+from palmette._text import listed
 from palmette.exceptions import PalmetteError
 from palmette.table._explain import Explainer
 from palmette.table._model import TableModel
@@ -169,12 +170,12 @@ def _check_first(
         if ours not in model.schema_.kinds:
             raise PalmetteError(
                 f"--map {ours}={theirs}: the model has no column {ours!r} (it has: "
-                f"{', '.join(model.schema_.kinds)})."
+                f"{listed(model.schema_.kinds)})."
             )
         if theirs not in frame.columns:
             raise PalmetteError(
                 f"--map {ours}={theirs}: {source.title} has no column {theirs!r} (it has: "
-                f"{', '.join(map(str, frame.columns))})."
+                f"{listed(frame.columns)})."
             )
     try:
         unknown = model.check_columns(_renamed(frame, wishes.rename).columns, source.title)
@@ -188,7 +189,7 @@ def _check_first(
         ) from error
     unknown = [name for name in unknown if name not in wishes.rename.values()]
     if unknown and tell is not None:
-        tell(f"columns that the model does not use: {', '.join(unknown)}")
+        tell(f"columns that the model does not use: {listed(unknown)}")
 
 
 def _renamed(frame: Any, rename: Mapping[str, str]) -> Any:

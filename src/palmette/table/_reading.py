@@ -11,19 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from palmette._arrays import is_missing
 from palmette._files import decode_text
 from palmette._text import HALF, caller_level
 from palmette.exceptions import PalmetteError, ReadError, TableWarning
-from palmette.table._delimited import (
-    Part,
-    delimited_parts,
-    json_parts,
-    numbered_columns,
-    refuse,
-)
+from palmette.table._binary_files import MAX_CELLS, parquet_parts, workbook_parts
+from palmette.table._delimited import Part, delimited_parts, json_parts, require_distinct
 from palmette.table._kinds import has_value, reads_as_value
 from palmette.table._sources import CORPUS, TableSource, reading
 
@@ -33,8 +27,6 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 20_000
 _CORPUS_COLUMNS = ["text", "subjects"]
 _URI = re.compile(r"<([^<>\s]+)>")
-_MAX_CELLS = 2**28  # of a table that is read whole
-_EXACT = 2**53  # integers up to which floats hold all
 _LOOK = 1_000  # rows that show whether the first line has names
 
 
@@ -128,9 +120,9 @@ def join_small(parts: Iterable[Part], title: str) -> Part:
     for part in parts:
         kept.append(part)
         cells += part.frame.size
-        if cells > _MAX_CELLS:
+        if cells > MAX_CELLS:
             raise ReadError(
-                f"the table has more than {_MAX_CELLS:,} cells. Split it, or drop columns",
+                f"the table has more than {MAX_CELLS:,} cells. Split it, or drop columns",
                 path=title,
             )
     return join_parts(kept)
@@ -296,17 +288,6 @@ def _whole(cell: Any) -> Any:
     return HALF.sub("\N{REPLACEMENT CHARACTER}", cell) if isinstance(cell, str) else cell
 
 
-def require_distinct(names: list[str], title: str) -> None:
-    """Raise an error for two columns of the same name, or no columns."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ReadError(f"two columns have the name {name!r}: rename one", path=title)
-        seen.add(name)
-    if not names:
-        raise ReadError("the table has no columns", path=title)
-
-
 def seems_headerless(frame: pd.DataFrame) -> str:
     """Return the first name of a column that looks like a value, or an empty string.
 
@@ -342,89 +323,11 @@ def seems_headerless(frame: pd.DataFrame) -> str:
     return first
 
 
-def _parquet(source: TableSource, rows: int) -> Iterator[Part]:
-    import pandas as pd
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(source.open_seekable()) as file:
-        names = [str(name) for name in file.schema_arrow.names]
-        require_distinct(names, source.title)
-        first_row = 1
-        for batch in file.iter_batches(batch_size=rows):
-            kept = np.ones(len(batch), dtype=bool)
-            columns = [
-                _column(column, name, source, first_row, kept)
-                for name, column in zip(names, batch.columns, strict=True)
-            ]
-            frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
-            yield Part(frame if kept.all() else frame[kept])
-            first_row += len(batch)
-
-
-def _column(
-    column: Any, name: str, source: TableSource, first_row: int, kept: NDArray[np.bool_]
-) -> pd.Series[Any]:
-    """Return a column of pandas; `kept` gets False where bytes are no text."""
-    import pandas as pd
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_integer(kind) and column.null_count:
-        found = column.to_pandas()
-        is_exact = not found.abs().max() > _EXACT  # as a float, which has place for missing values
-        return found if is_exact else pd.Series(column.to_pylist(), dtype=object)
-    try:
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            column.validate(full=True)
-        return column.to_pandas()
-    except pa.ArrowException:
-        is_large = pa.types.is_large_string(kind)
-        if not (is_large or pa.types.is_string(kind)):
-            raise
-    texts: list[str | None] = []
-    encoding = source.encoding or "utf-8"
-    raw = column.view(pa.large_binary() if is_large else pa.binary())
-    for row, cell in enumerate(raw.to_pylist()):
-        try:
-            texts.append(None if cell is None else cell.decode(encoding))
-        except UnicodeDecodeError as error:
-            texts.append(None)
-            kept[row] = False
-            byte = f"byte 0x{cell[error.start]:02x}"
-            refuse(
-                source, None, f"the column {name!r} of row {first_row + row} is not text in "
-                f"{encoding} ({byte})", "Pass its encoding, such as --encoding latin-1", repr(cell),
-            )  # fmt: skip
-    return pd.Series(texts, dtype=object)
-
-
 def _cells(source: TableSource, rows: int) -> Iterator[Part]:
     from palmette.table._anndata import cells_in_chunks
 
     for frame in cells_in_chunks(source, rows):
         yield Part(frame)
-
-
-def _excel(source: TableSource, rows: int) -> Iterator[Part]:
-    import pandas as pd
-
-    sheet = 0 if source.sheet is None else source.sheet
-    # only an empty cell is empty: words such as NA and None may be labels
-    grid = pd.read_excel(
-        source.open_seekable(), sheet_name=sheet, header=None, dtype=object, engine="openpyxl",
-        keep_default_na=False, na_values=[""],
-    )  # fmt: skip
-    if not len(grid):
-        raise ReadError("the sheet is empty", path=source.title)
-    if source.header:
-        named = enumerate(grid.iloc[0])
-        names = [f"column {i + 1}" if pd.isna(name) else str(name) for i, name in named]
-        frame = grid.iloc[1:].set_axis(names, axis=1)
-    else:
-        frame = grid.set_axis(numbered_columns(grid.shape[1]), axis=1)
-    lines = frame.index.to_numpy(dtype=np.int64) + 1
-    for start in range(0, len(frame), rows):
-        yield Part(frame.iloc[start : start + rows], lines[start : start + rows])
 
 
 # ------------------------------------------------------------ corpora of subject indexing
@@ -534,7 +437,7 @@ _READERS = {
     "csv": delimited_parts,
     "tsv": delimited_parts,
     "jsonl": json_parts,
-    "parquet": _parquet,
-    "excel": _excel,
+    "parquet": parquet_parts,
+    "excel": workbook_parts,
     "anndata": _cells,
 }

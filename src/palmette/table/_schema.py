@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._text import caller_level
+from palmette._text import caller_level, listed
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.persistence.checks import require
 from palmette.table._dates import ISO, to_dates
@@ -159,7 +159,7 @@ class Schema:
                 hint = f" {ids[0]!r} is left out ({why}): pass --column {ids[0]}=text to use it."
             raise PalmetteError(
                 "the table has no columns to learn from besides the target. It has: "
-                f"{', '.join(map(str, frame.columns))}.{hint}"
+                f"{listed(frame.columns)}.{hint}"
             )
         say = tell or _warn
         for name, why in self.left_out.items():
@@ -201,13 +201,13 @@ class Schema:
         advice = f"Add {them}."
         if hint:
             advice = f"Rename {them}, or pass --map {missing[0]}={hint[0]}."
-        shown = ", ".join(there[:20]) + (", ..." if len(there) > 20 else "")
         if len(missing) == 1:
             words = f"column {missing[0]!r}"
         else:
             words = f"columns {', '.join(map(repr, missing[:10]))}"
         raise PalmetteError(
-            f"{title} has no {words} that the model was fitted on (it has: {shown}). {advice}"
+            f"{title} has no {words} that the model was fitted on (it has: {listed(there)}). "
+            f"{advice}"
         )
 
     def unknown(self, columns: Iterable[str]) -> list[str]:

@@ -325,6 +325,12 @@ def reading(source: TableSource) -> Iterator[None]:
             "encoding, such as --encoding latin-1",
             path=source.title,
         ) from error
+    except MemoryError as error:
+        raise ReadError(
+            "the table does not fit in memory. Check that it is one, and split it into files of "
+            "fewer rows or columns",
+            path=source.title,
+        ) from error
     except Exception as error:  # parsers of other libraries raise many kinds of errors
         words = " ".join(str(error).split()) or type(error).__name__
         raise ReadError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from palmette._arrays import is_missing
+from palmette._text import listed
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import shown
@@ -132,7 +133,7 @@ class TargetForm:
                 if given:
                     raise PalmetteError(
                         f"{option} needs one target column, but {len(columns)} are given: "
-                        f"{', '.join(columns)}."
+                        f"{listed(columns)}."
                     )
             return cls(columns)
         cells = [cell for cell in _distinct(frame[columns[0]].tolist()) if not _is_gap(cell)]
@@ -180,8 +181,7 @@ class TargetForm:
         for name in self.columns:
             if name not in frame.columns:
                 raise PalmetteError(
-                    f"the table has no target column {name!r} (it has: "
-                    f"{', '.join(map(str, frame.columns[:20]))})."
+                    f"the table has no target column {name!r} (it has: {listed(frame.columns)})."
                 )
         if len(self.columns) > 1:
             return _level_paths(frame, self.columns, lines, refuse)
@@ -329,8 +329,9 @@ def find_columns(target: str | Sequence[str], columns: list[str]) -> list[str]:
         if name not in columns:
             near = near_names(name, columns)
             hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            shown = ", ".join(columns[:20]) + (", ..." if len(columns) > 20 else "")
-            raise PalmetteError(f"there is no target column {name!r} (there is: {shown}).{hint}")
+            raise PalmetteError(
+                f"there is no target column {name!r} (there is: {listed(columns)}).{hint}"
+            )
     twice = [name for i, name in enumerate(found) if name in found[:i]]
     if twice or not found:
         raise PalmetteError(
