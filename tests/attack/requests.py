@@ -156,7 +156,7 @@ def _exchange(port: int, sent: Sent, idle: float = _IDLE) -> tuple[list[int], st
                 client.sendall(piece)
             if sent.end == "half":
                 client.shutdown(socket.SHUT_WR)
-        except (BrokenPipeError, ConnectionResetError):  # refused before its end
+        except OSError:  # refused before its end, perhaps already closed
             is_gone = True
         if sent.end == "reset":
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -18,9 +18,10 @@ __all__ = ["ON_POOR_ROWS", "poor_rows_are_learnt_from"]
 PATHS = {"a": ("g", "a"), "b": ("g", "b"), "c": ("c",)}
 Y = np.array(list("aaaaaaaaaabbbbbbbbcccccc"))  # most of them are "a"
 
-# their scores of labels are no probabilities, so that the most frequent label may not be the best
+# their scores are no probabilities, so that the most frequent label may not be the best
 SCORES = {
     "COCOA": "rows are balanced by label and by pairs of labels",
+    "NearMeans": "distances to means know no shares of classes",
     "HOMER": "the score of a label is the smallest on its path of clusters",
 }
 

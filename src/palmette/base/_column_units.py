@@ -37,6 +37,7 @@ _FINEST = {"order": -10, "columns": -20, "rows": -20, "unknown": -20}  # exponen
 _COARSEST = 20
 _LARGEST = 2.0**120  # sums of two values are finite in single precision
 _MOST_EXPONENT = 1000
+_LAST = 2**15  # above all exponents
 _CELLS = 2**18  # of the rows that spreads are estimated from
 _FEWEST_ROWS = 256
 _CELLS_AT_ONCE = 2**22  # that are in double precision at a time
@@ -198,7 +199,7 @@ def _as_numbers(X: Any) -> NDArray[Any]:
 
 
 def _moments(rows: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-    """Return the middle value of every column, and the mean exponent of what differs from it."""
+    """Return the middle value of every column, and the median exponent of what differs from it."""
     values = np.array(rows, dtype=np.float64)
     values.sort(axis=0)
     known = len(values) - np.isnan(values).sum(axis=0)
@@ -210,10 +211,10 @@ def _moments(rows: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     else:
         away = np.abs(values - centres)
     differs = away > 0.0  # not of missing values
-    total = np.where(differs, _exponents(away), 0).sum(axis=0)
+    ordered = np.sort(np.where(differs, _exponents(away), _LAST), axis=0)
     count = differs.sum(axis=0)
-    nothing = np.full(len(count), np.nan)
-    return centres, np.divide(total, count, out=nothing, where=count > 0)
+    middle = ordered[np.maximum(count - 1, 0) // 2, columns]  # few outliers hardly move it
+    return centres, np.where(count > 0, middle, np.nan)
 
 
 def _sparse_exponents(X: Any) -> FloatArray:

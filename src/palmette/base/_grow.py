@@ -96,6 +96,8 @@ class ClassProblem:
         Number of jobs, for partitions that fit several models.
     run : callable, optional
         Applies a function to items and returns the results in order, in the threads of the fit.
+    exponent : int
+        Of the power of two that X was multiplied by.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class ClassProblem:
     seed: int = 0
     n_jobs: int | None = None
     run: Run | None = None
+    exponent: int = 0
 
     def __post_init__(self) -> None:
         self.X = canonical_rows(self.X)

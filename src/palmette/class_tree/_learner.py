@@ -115,8 +115,10 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, problem: ClassProblem, others: Any) -> Self:
         rule = self._partition()
-        units = ColumnUnits.of(problem.X, self._kind_of_units)
-        problem.X = problem.X if units is None else units.apply(problem.X)
+        # other kernels than the linear one are of rows in the units that the caller gave them
+        kind = self._kind_of_units if getattr(self, "kernel", "linear") == "linear" else "own"
+        if (units := ColumnUnits.of(problem.X, kind)) is not None:
+            problem.X, problem.exponent = units.apply(problem.X), int(units.exponents[0])
         with Threads(problem.n_jobs) as threads:
             problem.run = threads.map if threads.n_threads > 1 else None
             self.tree_ = grow_class_tree(

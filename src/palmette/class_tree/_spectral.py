@@ -208,6 +208,7 @@ class MFTree(ClassTreeLearner):
         similarity.run = problem.run
         depth = np.zeros(problem.n_classes, dtype=np.int32)
         grouping = k_means_compiled if problem.n_classes >= _COMPILED else k_means
+        exponent += problem.exponent
         return SpectralState(similarity, depth, branching, grouping, exponent)
 
     def _finish(self, state: SpectralState) -> None:

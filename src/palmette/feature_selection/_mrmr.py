@@ -28,6 +28,7 @@ FloatArray = NDArray[np.float64]
 Bins = int | str
 _CRITERIA = ("difference", "quotient")
 _MAX_VALUES = 2**16  # maximum number of values of a feature, which bounds the table of pairs
+_ROUNDING = 1e-12  # of merits
 _AT_ONCE = 2**24  # maximum size of a table of bins by values: 128 MB
 
 
@@ -133,7 +134,7 @@ def _greedy_order(binned: BinnedRows, node: NodeData, criterion: str) -> list[in
             merit = relevance - redundancy / len(order)
         else:
             merit = relevance / np.maximum(redundancy / len(order), 1e-12)
-        best = int(merit.argmax())
+        best = int((merit >= merit.max() - _ROUNDING).argmax())  # the first of equal ones
         selected = int(left[best])
         order.append(selected)
         others = np.arange(len(left)) != best
