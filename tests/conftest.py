@@ -25,7 +25,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # a law that fails for few examples in a hundred fails in some run soon
-settings.register_profile("suite", settings(), max_examples=40, deadline=None)
+settings.register_profile("suite", settings(), max_examples=25, deadline=None)
 settings.load_profile("suite")
 
 

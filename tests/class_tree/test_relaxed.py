@@ -153,9 +153,9 @@ def test_weights_are_copies():
 # ---------------------------------------------------------------------- growth
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
-    st.integers(3, 11),
+    st.integers(3, 7),
     st.integers(0, 100),
     st.floats(0, 1),
     st.floats(1, 3),

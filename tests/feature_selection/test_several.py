@@ -116,8 +116,7 @@ def literal_objective(rows, Ws, lams, alpha, beta, standardize):
     return value
 
 
-@pytest.mark.parametrize("yes_no", [False, True])
-@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize(("yes_no", "standardize"), [(False, True), (True, False)])
 @pytest.mark.parametrize("ties", [(0.0, 0.0), (3.0, 0.0), (3.0, 2.0)])
 def test_both_solvers_minimize_the_written_objective(yes_no, standardize, ties):
     X, sets = rows_in_dag()

@@ -45,18 +45,19 @@ def assert_same(tree, literal, X):
     np.testing.assert_allclose(tree.predict_proba(X), literal.predict_proba(X), atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["dense", "few values", "many zeros", "flags"])
-@pytest.mark.parametrize("n_classes", [2, 4])
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+@given(
+    kind=st.sampled_from(["dense", "few values", "many zeros", "flags"]),
+    n_classes=st.sampled_from([2, 4]),
+    seed=st.integers(0, 10**6),
+)
 def test_its_trees_are_those_of_the_literal_version(kind, n_classes, seed):
     X, y = sample(seed, kind, n_classes)
     assert_same(C45Tree.preset("j48").fit(X, y), J48(X, y), X + np.float32(0.01))
 
 
-@pytest.mark.parametrize("weights", ["whole", "any"])
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10**6))
+@settings(max_examples=8, deadline=None)
+@given(weights=st.sampled_from(["whole", "any"]), seed=st.integers(0, 10**6))
 def test_weights_count(weights, seed):
     X, y = sample(seed)
     rng = np.random.default_rng(seed)

@@ -104,7 +104,7 @@ def test_members_of_no_weight_are_not_fitted():
 
 def test_any_classifier_of_several_paths_may_be_a_member():
     X, y = tree_problem()
-    members = [("boosting", HierarchicalBoostingClassifier(10)), MEMBERS[0]]
+    members = [("boosting", HierarchicalBoostingClassifier(4)), MEMBERS[0]]
     model = CoherentBlendClassifier(members, hierarchy=TREE, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
 

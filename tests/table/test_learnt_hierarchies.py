@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,8 +53,9 @@ def leaves_of(model):
     return set(model.hierarchy_.names[model.hierarchy_.leaves].tolist())
 
 
-@pytest.mark.parametrize("target", COLUMNS)
-@pytest.mark.parametrize("method", LEARNERS)
+@pytest.mark.parametrize(
+    ("method", "target"), zip(LEARNERS, cycle(COLUMNS)), ids=str
+)  # `test_a_learner_is_passed_as_an_object` tries both columns
 def test_every_learner_serves(table, method, target, tmp_path):
     frame, model = fitted(table, target, f"learn:{method}", "local-per-node-naive-bayes", folds=2)
     assert model.learnt_
