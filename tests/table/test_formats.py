@@ -276,7 +276,7 @@ STRANGE = {
     "nullable": pd.array([1, None, 3], dtype="Int64"),
     "flag": pd.array([True, None, False], dtype="boolean"),
     "float": [1.5, np.nan, 1234567890.25],
-    "huge": [10**400, None, 1],
+    "huge": pd.Series([10**400, None, 1], dtype=object),
     "day": [DAY, None, DAY],
     "time": pd.to_datetime(["2024-01-31 12:00", None, "2024-02-01 00:00"]),
     "wait": pd.to_timedelta(["1s", None, "2s"]),

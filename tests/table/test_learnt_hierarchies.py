@@ -54,7 +54,7 @@ def leaves_of(model):
 
 
 @pytest.mark.parametrize(
-    ("method", "target"), zip(LEARNERS, cycle(COLUMNS)), ids=str
+    ("method", "target"), list(zip(LEARNERS, cycle(COLUMNS))), ids=str
 )  # `test_a_learner_is_passed_as_an_object` tries both columns
 def test_every_learner_serves(table, method, target, tmp_path):
     frame, model = fitted(table, target, f"learn:{method}", "local-per-node-naive-bayes", folds=2)

@@ -63,7 +63,7 @@ class ColumnUnits:
     --------
     >>> X = np.array([[1.7e9, 1.0], [1.7e9 + 1, 2.0], [1.7e9 + 2, 9.0]])
     >>> ColumnUnits.of(X).apply(X).tolist()
-    [[-1.0, -0.5], [0.0, 0.0], [1.0, 3.5]]
+    [[-1.0, -1.0], [0.0, 0.0], [1.0, 7.0]]
     >>> print(ColumnUnits.of(X[:, 1:]))
     None
     """
