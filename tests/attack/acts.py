@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from tests.attack.files import Taken, attributes_of
 from tests.persistence.mutations import places_in
 
@@ -134,8 +133,6 @@ def acting_inside(whole: Any) -> Iterator[str]:
             if own.get(name, default) != default:
                 yield f"{path}.{name}={own[name]!r}"
         yield from (f"{path}.{name}" for name in own if name.startswith("_skl_callbacks"))
-        if isinstance(each, BaseEstimator) and isinstance(own.get("hierarchy"), str):
-            yield f"{path}.hierarchy={own['hierarchy']!r}"
         for name, part in _parts_of(each, own):
             inside = f"{path}.{name}"
             if name in _SETTINGS and isinstance(part, dict):

@@ -259,16 +259,27 @@ _METRIC_AT = 11  # index in the state of a search tree
 
 
 def nodes_of(schema: Any) -> list[dict[str, Any]]:
-    """Return the nodes of all objects in a skops schema, outer ones before inner ones."""
+    """Return the nodes of all objects in a skops schema, outer ones before inner ones.
+
+    Raises
+    ------
+    ValueError
+        If it has more other dictionaries than nodes, of which each has one at most.
+    """
     found, waiting = [], [schema]
+    n_others = 0
     while waiting:
         each = waiting.pop()
         if isinstance(each, dict):
             if "__loader__" in each:
                 found.append(each)
+            else:
+                n_others += 1
             waiting.extend(reversed(each.values()))
         elif isinstance(each, list):
             waiting.extend(reversed(each))
+    if n_others > len(found):
+        raise ValueError(f"it has {n_others:,} dictionaries that are no objects")
     return found
 
 
