@@ -34,6 +34,7 @@ from tests.attack.calls import Call
 from tests.attack.guard import Acted, guarded
 from tests.attack.mutators import MUTATORS, mutate
 from tests.attack.victims import Victim, victims
+from threadpoolctl import threadpool_limits
 
 from palmette.exceptions import PalmetteError
 from palmette.persistence import load
@@ -244,6 +245,7 @@ def _run_child(victim: Victim, jobs: Sequence[Job], file: Path, log: Path, writi
                 os.dup2(nothing.fileno(), 1)
                 os.dup2(nothing.fileno(), 2)
             _watch_compiler()
+            _have_few_threads()
             warnings.simplefilter("ignore")
             for job in jobs:
                 trace.seek(0)
@@ -252,6 +254,18 @@ def _run_child(victim: Victim, jobs: Sequence[Job], file: Path, log: Path, writi
     except BaseException:
         code = 70
     os._exit(code)
+
+
+def _have_few_threads() -> None:
+    """Use two processors: stacks of threads are in the address space, which has a limit.
+
+    OpenBLAS sends SIGINT if it cannot start a thread.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))
+        last = os.getpid() % len(allowed)
+        os.sched_setaffinity(0, {allowed[last - 1], allowed[last]})
+    threadpool_limits(1)
 
 
 def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:

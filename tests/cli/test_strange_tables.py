@@ -100,6 +100,7 @@ TABLES: dict[str, tuple[Callable[[], Path], int]] = {
             {
                 "day": pa.array([(DAY + datetime.timedelta(i)).date() for i in range(N)]),
                 "zone": pa.array(again([DAY, None]), pa.timestamp("us", tz="Asia/Tokyo")),
+                "late": pa.array(again([10**12, None]), pa.timestamp("s", tz="Asia/Tokyo")),
                 "time": pa.array(again([datetime.time(1), None, datetime.time(5)])),
                 "wait": pa.array(again([datetime.timedelta(seconds=5), None])),
                 "price": plain()["price"],

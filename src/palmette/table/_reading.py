@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 import warnings
@@ -206,7 +207,8 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
     """Return a table whose cells have one form, whatever its format or library.
 
     An empty cell is None, and so is an empty string; words such as NA are none. Arrays become
-    lists. Bytes, complex numbers, and integers that no number of 64 bits comes near become text.
+    lists. Bytes, complex numbers, times outside of the years 1 to 9999 with a time zone, which
+    pandas cannot write, and integers that no number of 64 bits comes near become text.
 
     Parameters
     ----------
@@ -228,7 +230,8 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
     for name, column in frame.items():
         is_plain = pd.api.types.is_object_dtype(column.dtype)
         is_complex = pd.api.types.is_complex_dtype(column.dtype)
-        if not (is_plain or is_complex or isinstance(column.dtype, of_objects)):
+        has_one_form = not (is_plain or is_complex or isinstance(column.dtype, of_objects))
+        if has_one_form and not _has_strange_times(column):
             continue
         cells = found = column.to_numpy(dtype=object)
         if pd.api.types.infer_dtype(cells, skipna=True) in ("string", "empty"):
@@ -251,6 +254,16 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
     return pd.DataFrame(columns, index=frame.index)
 
 
+def _has_strange_times(column: pd.Series[Any]) -> bool:
+    """Return whether times with a zone are outside of the years of Python."""
+    import pandas as pd
+
+    if not isinstance(column.dtype, pd.DatetimeTZDtype):
+        return False
+    ends = column.min(), column.max()
+    return any(not is_missing(end) and not 1 <= end.year <= datetime.MAXYEAR for end in ends)
+
+
 def plain_cell(cell: Any) -> Any:
     """Return a cell in the one form that `with_plain_cells` describes."""
     if isinstance(cell, str):
@@ -263,6 +276,8 @@ def plain_cell(cell: Any) -> Any:
         return bytes(cell).decode("utf-8", "backslashreplace") or None
     if isinstance(cell, complex | np.complexfloating):  # which has no order
         return str(cell)
+    if isinstance(cell, datetime.datetime) and not 1 <= cell.year <= datetime.MAXYEAR:
+        return str(cell.to_datetime64())  # type: ignore[attr-defined]  # of pandas
     if isinstance(cell, np.ndarray):
         cell = cell.tolist()
     if isinstance(cell, list | tuple):
