@@ -162,6 +162,14 @@ def test_indices_outside_of_the_matrix_are_refused():
         read_rows(given)
 
 
+def test_pointers_below_zero_are_refused():
+    """scipy takes the matrix for empty, and reads memory that is not its own."""
+    rows = sparse.csr_array(np.eye(3))
+    rows.indptr[-1] = -(2**31)
+    with pytest.raises(PalmetteError, match="pointers of a sparse matrix do not rise"):
+        read_rows(rows)
+
+
 def test_sums_that_overflow_are_infinite():
     twice = sparse.csr_array(([1.7e308, 1.7e308], [0, 0], [0, 2]), shape=(1, 1))
     with pytest.raises(ValueError, match="infinity"):

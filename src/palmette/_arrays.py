@@ -257,6 +257,17 @@ def _check_scale(X: Any, smallest: float, largest: float) -> None:
         )
 
 
+def check_indices(matrix: Any) -> None:
+    """Raise ValueError if an index of a CSR, CSC or BSR matrix is out of bounds.
+
+    scipy looks at no index if the last pointer is negative.
+    """
+    pointers = matrix.indptr
+    if len(pointers) and (pointers[0] != 0 or (pointers[1:] < pointers[:-1]).any()):
+        raise ValueError("pointers of a sparse matrix do not rise from zero")
+    matrix.check_format(full_check=True)
+
+
 def canonical_rows(X: Any) -> Any:
     """Return sparse rows as CSR, without duplicates and zeros, with sorted 32-bit indices.
 
@@ -277,7 +288,7 @@ def canonical_rows(X: Any) -> Any:
     kind = forms[2 * (given.format == "csc") + isinstance(X, sparse.sparray)]
     try:
         view = kind((given.data, given.indices, given.indptr), shape=X.shape)  # without its flags
-        view.check_format(full_check=True)
+        check_indices(view)
     except ValueError as error:
         raise PalmetteError(
             f"X is not a valid sparse matrix: {error}. Expected indices of cells within its shape "

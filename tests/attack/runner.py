@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import random
+import re
 import resource
 import select
 import signal
@@ -336,6 +337,8 @@ def _outcome_of(call: Call, loaded: Any) -> tuple[str, str, str]:
         call.do()
     except BaseException as error:
         outcome, message, where = _named(error, call.name)
+        if _says_that_it_is_missing(error, loaded, call.name):
+            outcome = "refused"
         is_foreign = type(loaded).__module__.startswith("sklearn.")
         if outcome == "raw" and is_foreign and isinstance(error, Exception):
             outcome = "of sklearn"
@@ -366,6 +369,12 @@ def _is_of_the_input(error: BaseException) -> bool:
     frames = traceback.extract_tb(error.__traceback__)
     checks = ("_check_n_features", "_check_feature_names")
     return isinstance(error, ValueError) and frames[-1].name in checks
+
+
+def _says_that_it_is_missing(error: BaseException, loaded: Any, name: str) -> bool:
+    """Whether a model says that it has no such method, as `hasattr` does of it then."""
+    words = f"{type(loaded).__name__}.* has no attribute {name!r}"
+    return isinstance(error, AttributeError) and bool(re.search(words, str(error)))
 
 
 def _where(error: BaseException) -> str:

@@ -454,14 +454,16 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        if hasattr(self, "rounds_"):
+        if hasattr(self, "bins_") or hasattr(self, "rounds_"):
             self._check_rounds()
 
     def _check_rounds(self) -> None:
         """Require that rounds use features that have bins, and vote for the model's columns."""
         require(isinstance(self.bins_, BinMapper), "the bins of a model are not a BinMapper")
         self.bins_.check_arrays()
-        require(isinstance(self.rounds_, list), "the rounds of a model are not a list")
+        require(
+            isinstance(getattr(self, "rounds_", None), list), "the rounds of a model are not a list"
+        )
         numbers(self.start_, np.float32, 1, "initial scores of a model")
         for each in self.rounds_:
             require(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
@@ -351,7 +352,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
 
     def _fitted_scores(self) -> CalibrationScores:
         if not self.__dict__.get("_scores"):
-            raise AttributeError(f"this {type(self).__name__} is not fitted yet.")
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit.")
         return self._scores[self._conformal().kind_of(self.answer)]
 
     # ------------------------------------------------------------------ conformal answers

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import IntArray
+from palmette._arrays import IntArray, check_indices
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, object_array, sorted_labels
@@ -178,7 +178,7 @@ class LabelForm:
         ones = np.ones(len(nodes), dtype=np.int8)
         shape = (len(starts) - 1, hierarchy.n_nodes)
         matrix = sparse.csr_array((ones, np.asarray(nodes), np.asarray(starts)), shape=shape)
-        matrix.check_format(full_check=True)  # in a changed file, nodes may be any numbers
+        check_indices(matrix)  # in a changed file, nodes may be any numbers
         kept = matrix[:, self.columns]
         if self.container.library == "sparse":
             return self.container.kind(kept.astype(self.dtype))

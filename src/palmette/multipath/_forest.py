@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,7 +19,8 @@ from palmette.base._parameters import check_counts
 from palmette.decisions._thresholds import Threshold
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import average_precision_of_cells
-from palmette.multipath._base import CoherentClassifier
+from palmette.multipath._base import CoherentClassifier, FeatureScaling
+from palmette.persistence.checks import held
 
 Setting: TypeAlias = tuple[Any, Any]  # min_samples_leaf, max_features
 
@@ -116,6 +118,12 @@ class CoherentForestClassifier(CoherentClassifier):
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.dag_rule = dag_rule
         self.verbose = verbose
+
+    in_files: ClassVar = {
+        "forest_": held(ExtraTreesRegressor),
+        "forest_.estimators_": held(list, each=(ExtraTreeRegressor,)),
+        "scaling_": held(FeatureScaling),
+    }
 
     def _check_parameters(self) -> None:
         check_counts(self, "n_directions")

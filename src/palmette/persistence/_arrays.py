@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 _MAX_HEADER = 2**16  # bytes
-_MAX_EMPTY = 2**20  # empty strings, which have no bytes in a file but take memory
+MAX_EMPTY = 2**20  # empty strings or rows, which have no bytes in a file but take memory
 
 
 def to_npy(array: NDArray[Any]) -> bytes:
@@ -81,10 +81,11 @@ def from_npy(content: bytearray | bytes) -> NDArray[Any]:
         len(content) - stream.tell()
     ):
         raise ValueError(f"an array has another shape than {shape}")
-    if not dtype.itemsize and math.prod(shape) > _MAX_EMPTY:
+    is_empty = not math.prod(shape) or not dtype.itemsize
+    if is_empty and math.prod(max(n, 1) for n in shape) > MAX_EMPTY:
         raise ValueError(f"an array of shape {shape} has no bytes")
     order: Literal["C", "F"] = "F" if by_columns else "C"
-    if not math.prod(shape) or not dtype.itemsize:  # no bytes to view
+    if is_empty:  # no bytes to view
         return np.zeros(shape, dtype, order)
     array = np.frombuffer(memoryview(content)[stream.tell() :], dtype).reshape(shape, order=order)
     return array if array.flags.aligned else array.copy(order=order)  # kernels need aligned ones

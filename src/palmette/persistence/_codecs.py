@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import check_indices
+from palmette.persistence._arrays import MAX_EMPTY
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._parts import check_random_state
 
@@ -280,6 +282,8 @@ class ObjectArrays(Codec):
         shape = tuple(int(n) for n in content["shape"])
         if min(shape, default=0) < 0 or math.prod(shape) != len(content["values"]):
             raise ValueError(f"an array of objects has another shape than {shape}")
+        if math.prod(max(n, 1) for n in shape) > max(len(content["values"]), MAX_EMPTY):
+            raise ValueError(f"an array of shape {shape} has no objects")
         kind = np.dtypes.StringDType() if content.get("strings") else np.dtype(object)
         return np.empty(shape, kind)
 
@@ -395,7 +399,7 @@ class Sparse(Codec):
         parts = tuple(decoder.value(content["parts"][n]) for n in _SPARSE_PARTS[form])
         made = getattr(sparse, f"{form}_{family}")(parts, shape=shape)
         if form in ("csr", "csc", "bsr"):
-            made.check_format(full_check=True)  # no index may be out of bounds
+            check_indices(made)
         return made if own == form else made.asformat(own)
 
 

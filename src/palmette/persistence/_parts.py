@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from palmette._arrays import check_indices
 from palmette.persistence._acting import without_acting
 from palmette.persistence.checks import (
     check_attributes,
@@ -67,7 +68,7 @@ def check_part(part: Any, trusted: Collection[str] = ()) -> None:
     elif isinstance(part, np.random.RandomState | np.random.Generator):
         check_random_state(part)
     elif sparse.issparse(part) and part.format in ("bsr", "csc", "csr"):
-        part.check_format(full_check=True)
+        check_indices(part)
 
 
 def set_defaults(objects: Any, trusted: Collection[str] = ()) -> None:
@@ -147,6 +148,8 @@ def _parts_of(value: Any) -> list[Any]:
     return list(getattr(value, "__dict__", {}).values())
 
 
+_MAX_COLUMNS = 2**24  # of sparse rows, which another step could make dense
+
 # ---------------------------------------------------------------------- trees
 
 
@@ -203,6 +206,7 @@ def _check_tree(tree: Any) -> None:
     inner = np.flatnonzero(left != -1)
     _check_children(inner, left[inner], right[inner], n_nodes)
     require(within(feature[inner], tree.n_features), "a tree uses a feature that it lacks")
+    require(tree.n_features <= _MAX_COLUMNS, "a tree has too many features")
     parents = np.bincount(np.concatenate([left[inner], right[inner]]), minlength=n_nodes)
     require(parents <= 1, "a node of a tree has two parents")
     reached, depth = np.zeros(1, dtype=np.int64), 0
@@ -347,7 +351,6 @@ _SIMPLE_PATTERN = re.compile(
 )
 _MAX_PATTERN = 200  # characters
 _MAX_NGRAM = 100  # of all n-grams of a text, the memory grows with the third power
-_MAX_HASHED = 2**24  # columns of sparse rows, which another step could make dense
 
 
 def _check_texts(estimator: Any) -> None:
@@ -359,7 +362,7 @@ def _check_texts(estimator: Any) -> None:
         and len(pattern) <= _MAX_PATTERN
         and _SIMPLE_PATTERN.fullmatch(pattern)
     )
-    if not is_simple or getattr(estimator, "n_features", 0) > _MAX_HASHED:
+    if not is_simple or getattr(estimator, "n_features", 0) > _MAX_COLUMNS:
         raise Untrusted(_name(estimator))
     _check_ngrams(estimator)
 
@@ -371,7 +374,7 @@ def _check_ngrams(estimator: Any) -> None:
 
 def _check_hashes(estimator: Any) -> None:
     """Check how many hashes there are of each text."""
-    if max(estimator.n_components, getattr(estimator, "n_components_", 0)) > _MAX_HASHED:
+    if max(estimator.n_components, getattr(estimator, "n_components_", 0)) > _MAX_COLUMNS:
         raise Untrusted(_name(estimator))
     _check_ngrams(estimator)
 
