@@ -234,8 +234,14 @@ def _results_of(jobs: Sequence[TableJob], n_processes: int) -> Iterator[list[Res
         yield from map(attacked, groups)
         return
     with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(attacked, group) for group in groups]):
-            yield future.result()
+        jobs_of = {pool.submit(attacked, group): group for group in groups}
+        for future in as_completed(jobs_of):
+            try:
+                yield future.result()
+            except Exception as error:
+                words = f"the group: {type(error).__name__}: {error}"
+                traceback.print_exc()
+                yield [Result(job, "raw", message=words) for job in jobs_of[future]]
 
 
 def table(results: Sequence[Result]) -> str:
