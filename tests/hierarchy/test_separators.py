@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palmette import Hierarchy
 from palmette.exceptions import HierarchyError
-from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
+from palmette.hierarchy._separators import (
+    SEPARATORS,
+    detect_separator,
+    detect_separators,
+    join_path,
+    split_path,
+)
 
 PATHS = [("Tops", "T-shirts"), ("Tops", "C->D"), ("Shoes", "a/b"), ("Shoes", "x>"), ("Hats",)]
 
@@ -131,3 +138,56 @@ def test_a_string_with_two_readings_is_ambiguous():
     h = Hierarchy.from_paths([("a", "b > c"), ("a/b", "c")])
     with pytest.raises(HierarchyError, match="ambiguous"):
         h.index("a/b > c")
+
+
+# ---------------------------------------------------------------------- any mark, several paths
+
+GOODS = [
+    *(("Food", "Fruit", "Apple"), ("Food", "Fruit", "Pear"), ("Food", "Fish", "Cod")),
+    *(("Food", "Fish", "Hake"), ("Tools", "Hand tools", "Saw"), ("Tools", "Hand tools", "Axe")),
+    *(("Tools", "Power", "Drill"), ("Tools", "Power", "T-lathe")),
+    *(("Home & Garden", "Beds", "Sofa bed"), ("Home & Garden", "Beds", "Bunk")),
+]
+MARKS = "> / | :: : -> => >> >>> » › → ⇒ ▸ ➔ \\ ; , - -- — _ __ . ~ • · # + … &gt; ^ @ || // = * &"
+MARKS = MARKS.split()
+
+
+@pytest.mark.parametrize("mark", [*MARKS, *(f" {m} " for m in MARKS), ": ", ", ", "; ", "\t"])
+def test_any_mark_that_forms_a_tree_is_found(mark):
+    labels = [mark.join(path) for path in GOODS]
+    assert detect_separator(labels, any_mark=True) == mark
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["low-risk", "high-risk", "low-income", "high-income"],
+        ["Iris-setosa", "Iris-versicolor", "Iris-virginica"],
+        ["red, green", "green, blue", "red, blue"],
+        ["1.5", "2.5", "1.0", "2.0"],
+        ["12:30", "12:45", "13:30", "13:45"],
+        ["T-shirt", "e-mail", "X-ray", "Y-axis"],
+        ["Smith, John", "Doe, Jane", "Kay, Al", "Poe, Edgar"],
+        ["\U0001f34e Apple", "\U0001f34e Pear", "\U0001f528 Saw", "\U0001f528 Axe"],
+        ["Cable (USB)", "Cable (HDMI)", "Plug (EU)", "Plug (UK)"],
+    ],
+)
+def test_marks_of_names_form_no_tree(labels):
+    assert detect_separator(labels, any_mark=True) is None
+
+
+@pytest.mark.parametrize("separator", [" > ", "::", " :: ", "/", " » ", ": ", "->"])
+@pytest.mark.parametrize("mark", [", ", ";", "; ", " | ", "\n", "||"])
+def test_several_paths_in_a_cell_are_found(separator, mark):
+    rng = np.random.default_rng(0)
+    paths = [separator.join(path) for path in GOODS]
+    drawn = [rng.choice(paths, size, replace=False) for size in rng.integers(1, 4, 60)]
+    assert detect_separators([mark.join(cell) for cell in drawn]) == (separator, mark)
+
+
+@pytest.mark.parametrize(
+    "names", [("Fruit, nuts", "Beds; sofas"), ("Home & Garden", "A | B"), ("a, b; c", "d, e")]
+)
+def test_names_with_marks_are_one_path(names):
+    labels = [f"{top} > {name} > {i}x" for top in ("P", "Q") for name in names for i in range(4)]
+    assert detect_separators(labels) == (" > ", None)

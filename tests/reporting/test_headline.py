@@ -123,3 +123,15 @@ def test_accuracy_has_wilson_s_interval():
     n_rows = len(case[1])
     expected = wilson_interval(round(found["value"] * n_rows), n_rows)
     assert (found["low"], found["high"]) == pytest.approx(expected)
+
+
+def test_macro_f1_is_inside_of_its_interval_however_rare_classes_are():
+    """Resamples lose rare classes, whose mean F1 is then that of the others."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        model, X, y = random_case(seed)
+        rows = rng.choice(len(X), 12, replace=False)
+        case = model, X[rows], [y[row] for row in rows]
+        found = by_name(facts_of(case, n_bootstrap=50))["macro_f1"]
+        if found["low"] is not None:
+            assert 0 <= found["low"] <= found["value"] <= found["high"] <= 1

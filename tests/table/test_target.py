@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -120,3 +122,26 @@ def test_plain_labels_for_a_learner():
     assert plain_labels([rows, [("c",)]], form.write, h, True) == (sets, path_of)
     with pytest.raises(PalmetteError, match="1 label"):
         plain_labels([("a",), ("a",)], form.write, h, False)
+
+
+TAGS = ["role::program, use::mail", "use::mail, use::web", "role::library", "role::program"]
+
+
+def test_several_paths_in_a_cell_are_found_with_both_separators():
+    form = TargetForm.find(pd.DataFrame({"y": TAGS}), "y")
+    assert (form.separator, form.labels_separator, form.several) == ("::", ", ", True)
+    assert form.read(pd.DataFrame({"y": TAGS}))[1] == [("use", "mail"), ("use", "web")]
+    assert form.describe().endswith(
+        "several labels per row separated by ', ', as in 'role::program, use::mail'; "
+        "'use::mail, use::web'"
+    )
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr])
+def test_texts_of_lists_are_lists_of_paths(write):
+    rows = [["Food >> Fruit >> Fig", "Food >> Fish"], ["Tools >> Saw"], [], ["Tools >> Axe's"]]
+    cells = [write(row) for row in rows]
+    assert read({"y": cells}, "y") == [
+        [("Food", "Fruit", "Fig"), ("Food", "Fish")], [("Tools", "Saw")], None, [("Tools", "Axe's")]
+    ]  # fmt: skip
+    assert read({"y": ["[a]", "[b]", "c"]}, "y") == [("[a]",), ("[b]",), ("c",)]

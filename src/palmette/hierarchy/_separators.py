@@ -39,6 +39,14 @@ _NUMBER_FORMS = tuple(
     )
 )
 _NUMBERS = re.compile(r"[\d\s/|\\]+")
+# marks that no list has: runs of characters that are in no name, with the blanks around them
+_MARKS = re.compile(r"\s*(?:&gt;|_+|[^\w\s()\[\]{}<\"'\u2018-\u201f$€£%?!]+)\s*|\t+")
+_ANY_SHARE = 0.9  # minimum share of the distinct labels with such a mark, and of those it groups
+_PATH_MARKS = ("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ",", "\t", " ")
+_FEWER = 0.75  # maximum size of the tree of several paths per cell, to that of one per cell
+_CROSSED = (
+    0.5  # maximum share of names that are below several others, as in "low-risk", "high-risk"
+)
 
 
 def split_path(label: str, separator: str | None) -> tuple[str, ...]:
@@ -74,7 +82,7 @@ def join_path(names: Sequence[object], separator: str) -> str | None:
     return text if split_path(text, separator) == plain else None
 
 
-def detect_separator(labels: Iterable[str]) -> str | None:
+def detect_separator(labels: Iterable[str], *, any_mark: bool = False) -> str | None:
     """Return the separator with which most labels are paths, None if they are plain names.
 
     It must split most of the distinct labels. One that may be part of a name, such as ``/``, must
@@ -85,6 +93,9 @@ def detect_separator(labels: Iterable[str]) -> str | None:
     Parameters
     ----------
     labels : iterable of str
+    any_mark : bool
+        Whether the separator may be any mark, which then must split nearly all labels, and group
+        nearly all of them below several tops.
 
     Examples
     --------
@@ -92,6 +103,8 @@ def detect_separator(labels: Iterable[str]) -> str | None:
     ' > '
     >>> detect_separator(["cat", "dog", "either/or"]) is None
     True
+    >>> detect_separator(["Food: Fruit", "Food: Fish", "Tools: Saw", "Tools: Axe"], any_mark=True)
+    ': '
     """
     distinct = list(dict.fromkeys(label.strip() for label in labels))
     best, most = None, 0
@@ -107,7 +120,113 @@ def detect_separator(labels: Iterable[str]) -> str | None:
             best, most = separator, len(having)
         else:
             refused[separator] = len(having)
+    return _any_mark(distinct, best, most) if any_mark else best
+
+
+def detect_separators(cells: Iterable[str]) -> tuple[str | None, str | None]:
+    """Return the separator of the names of a path, and that of several paths in a cell.
+
+    A mark separates paths if nearly all parts of the cells that have it are paths again, mostly
+    from tops that come first elsewhere, and give a smaller tree than one path per cell.
+
+    Parameters
+    ----------
+    cells : iterable of str
+
+    Returns
+    -------
+    (str or None, str or None)
+        None for plain names, and for one path per cell.
+
+    Examples
+    --------
+    >>> detect_separators(["role::program, use::mail", "use::mail, use::web", "role::program"])
+    ('::', ', ')
+    >>> detect_separators(["Food > Fruit, nuts > Apple", "Food > Fruit, nuts > Pear"])
+    (' > ', None)
+    """
+    distinct = list(dict.fromkeys(cell.strip() for cell in cells))
+    best: tuple[str | None, str | None] = detect_separator(distinct, any_mark=True), None
+    fewest = _FEWER
+    for mark in _PATH_MARKS:
+        having = [parts_of(cell, mark) for cell in distinct if mark in cell]
+        if len(having) < 2:
+            continue
+        several = [part for parts in having for part in parts]
+        others = [cell for cell in distinct if mark not in cell]
+        separator = detect_separator([*several, *others], any_mark=True)
+        if separator is None or separator.strip() in mark or (mark.strip() or mark) in separator:
+            continue
+        n_paths = sum(separator in part for part in several)
+        least = 1.0 if mark == " " else _ANY_SHARE
+        if n_paths < least * len(several) or not _have_tops_of_others(having, others, separator):
+            continue
+        alone = [mark.join(parts) for parts in having]
+        known = _nodes(others, separator)
+        n_alone = len(_nodes(alone, best[0] or separator) - known)
+        share = len(_nodes(several, separator) - known) / max(n_alone, 1)
+        if share < fewest:
+            fewest, best = share, (separator, mark)
     return best
+
+
+def parts_of(cell: str, mark: str) -> list[str]:
+    """Return the parts of a cell between the marks, without those that are empty."""
+    return [part.strip() for part in cell.split(mark) if part.strip()]
+
+
+def _have_tops_of_others(cells: list[list[str]], others: list[str], separator: str) -> bool:
+    """Whether most later parts of cells have a top that also comes first."""
+    tops = {
+        split_path(label, separator)[0] for label in [*others, *(cell[0] for cell in cells if cell)]
+    }
+    later = [split_path(part, separator)[0] in tops for cell in cells for part in cell[1:]]
+    return 2 * sum(later) > len(later)
+
+
+def _nodes(labels: Iterable[str], separator: str) -> set[tuple[str, ...]]:
+    paths = {split_path(label, separator) for label in labels}
+    return {path[:end] for path in paths for end in range(1, len(path) + 1)}
+
+
+def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
+    """Return a mark that forms a tree of nearly all labels, if it is better than the best listed.
+
+    A listed one that is only a part of it, as ">" of "=>", is worse.
+    """
+    counts: Counter[str] = Counter()
+    for label in labels:
+        marks = {mark for mark in _MARKS.findall(label) if label.strip(mark) == label.strip()}
+        counts.update(marks | {mark.strip() or mark for mark in marks})
+    for mark, _ in sorted(counts.items(), key=lambda each: (-each[1], -len(each[0]), each[0])):
+        is_part = best is not None and best.strip() in mark and mark.strip() != best.strip()
+        having = [label for label in labels if mark in label]
+        if len(having) < max(_ANY_SHARE * len(labels), 2):
+            break
+        is_better = (len(having) > most or is_part) and mark not in SEPARATORS
+        if is_better and _form_a_wide_tree([split_path(label, mark) for label in having]):
+            return mark
+    return best
+
+
+def _form_a_wide_tree(paths: list[tuple[str, ...]]) -> bool:
+    """Whether nearly all paths are below a few of several tops, with names of letters."""
+    if not _form_a_tree(paths, ""):
+        return False
+    sizes = Counter(path[0] for path in paths)
+    n_grouped = sum(n for n in sizes.values() if n > 1)
+    tops_of: dict[str, set[str]] = {}
+    for path in paths:
+        for name in path[1:]:
+            tops_of.setdefault(name, set()).add(path[0])
+    n_crossed = sum(len(tops) > 1 for tops in tops_of.values())
+    n_words = sum(any(map(str.isalpha, "".join(path))) for path in paths)
+    return (
+        len(sizes) > 1
+        and n_grouped >= _ANY_SHARE * len(paths)
+        and n_words >= _ANY_SHARE * len(paths)
+        and n_crossed <= _CROSSED * len(tops_of)
+    )
 
 
 def _form_a_tree(paths: list[tuple[str, ...]], separator: str) -> bool:

@@ -22,6 +22,7 @@ from palmette.reporting._intervals import (
     CONFIDENCE,
     Interval,
     bootstrap,
+    mirrored,
     share_of_rows,
     with_spread,
 )
@@ -176,7 +177,11 @@ def headline_facts(
             score,
             share_of_rows(each, n_right, evaluation.n_rows)
             if score.name == "accuracy"
-            else with_spread(each, evaluation.n_rows, _range(score, evaluation)),
+            else with_spread(
+                mirrored(each) if score.name == "macro_f1" else each,
+                evaluation.n_rows,
+                _range(score, evaluation),
+            ),
             evaluation,
         )
         for score, each in zip(_ALWAYS, found, strict=False)

@@ -93,6 +93,26 @@ def _bounds(column: FloatArray, tail: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def mirrored(found: Interval) -> Interval:
+    """Return the basic bootstrap interval of a share: the percentile one, mirrored at the score.
+
+    Resamples lose rows of rare classes, which moves a mean over classes to one side, far enough
+    that the percentile interval may not contain the score. The sample lost rows of rare classes
+    alike, so the score itself is off to that side, and the bounds lie on the other one.
+
+    Examples
+    --------
+    >>> mirrored(Interval(0.5, 0.25, 0.375))
+    Interval(value=0.5, low=0.5, high=0.75)
+    >>> mirrored(Interval(0.5, 0.375, 0.5625))
+    Interval(value=0.5, low=0.4375, high=0.625)
+    """
+    low, high = 2 * found.value - found.high, 2 * found.value - found.low
+    if not np.isfinite(low):
+        return found
+    return Interval(found.value, max(0.0, min(low, found.value)), min(1.0, max(high, found.value)))
+
+
 def wilson_interval(n_right: int, n_units: int) -> tuple[float, float]:
     """Return Wilson's interval of a share, at the confidence of the report; NaN without units.
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,7 +16,13 @@ from palmette._text import listed
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import shown
-from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
+from palmette.hierarchy._separators import (
+    SEPARATORS,
+    detect_separator,
+    detect_separators,
+    join_path,
+    split_path,
+)
 from palmette.persistence.checks import held
 from palmette.table._target_nodes import Path, Refuse, find_node, place_of
 from palmette.table._written import near_names
@@ -25,6 +34,9 @@ _LISTS = (list, tuple, set, frozenset, np.ndarray)
 # in this order, for names that contain the others
 _JOINERS = (" > ", " / ", " | ", " :: ", " » ", " -> ")
 _URIS = re.compile(r"<[^<>\s]+>(?:\s+<[^<>\s]+>)*")
+_STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
+_ITEM = f"(?:{_STRING.pattern})"
+_LIST = re.compile(rf"\s*\[\s*(?:{_ITEM}(?:\s*,\s*{_ITEM})*)?\s*\]\s*", re.DOTALL)
 _LABEL_MARKS = (";", "|", " || ", " && ")
 _TRIED_MARKS = (";", "|", ",", "\t", " ")  # of labels that a thesaurus has
 
@@ -53,6 +65,10 @@ class TargetForm:
         Labels that the table writes otherwise than joined by the separator, such as ``"a >b"``.
     splits_lists : bool
         Whether `labels_separator` was found, and then also separates labels inside of lists.
+    lists_in_texts : bool
+        Whether cells are texts of lists, such as ``["a > b", "a > c"]``.
+    cells : list of str
+        Up to three cells with several labels, if their separator was found.
     example : str or None
         A label that the separator splits, or that is a plain name in spite of such a mark.
 
@@ -73,6 +89,8 @@ class TargetForm:
         "labels_mark": held(str),
         "spellings": held(dict, each=(str,)),
         "splits_lists": held(bool),
+        "lists_in_texts": held(bool, or_absent=True),
+        "cells": held(list, each=(str,), or_absent=True),
         "example": held(str, or_none=True),
     }
 
@@ -91,6 +109,8 @@ class TargetForm:
         self.labels_mark = labels_separator or _LABEL_MARKS[0]
         self.spellings: dict[str, str] = {}
         self.splits_lists = False
+        self.lists_in_texts = False
+        self.cells: list[str] = []
         self.example: str | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -118,8 +138,8 @@ class TargetForm:
             Used exactly as given. Found by default; an empty string means that cells are plain
             names.
         labels_separator : str, optional
-            Separator of several paths in a cell; cells may also be lists of paths. Found by default
-            if `hierarchy` is a thesaurus.
+            Separator of several paths in a cell; cells may also be lists of paths, or texts of
+            such lists. Found by default, if it separates paths, or if `hierarchy` is a thesaurus.
         hierarchy : Hierarchy, optional
             Hierarchy that contains the labels.
 
@@ -136,6 +156,7 @@ class TargetForm:
                         f"{listed(columns)}."
                     )
             return cls(columns)
+        is_given = separator is not None
         cells = [cell for cell in _distinct(frame[columns[0]].tolist()) if not _is_gap(cell)]
         is_found = labels_separator is None
         if is_found and hierarchy is not None and hierarchy.vocabulary is not None:
@@ -143,12 +164,18 @@ class TargetForm:
         several = labels_separator is not None or any(isinstance(c, _LISTS) for c in cells)
         form = cls(columns, None, labels_separator, several)
         form.splits_lists = is_found and labels_separator is not None
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        form.lists_in_texts = len(texts) == len(cells) and _are_lists(texts)
+        form.several = form.several or form.lists_in_texts
+        is_open = separator is None and hierarchy is None and not form.several
+        if is_open and len(texts) == len(cells):
+            separator = form._find_both(texts)
         names = {name for cell in cells for name in form._labels(cell)}
         if separator is None:
             known = None if hierarchy is None else _fitting_separator(names, hierarchy)
-            separator = detect_separator(names) if known is None else known
+            separator = detect_separator(names, any_mark=True) if known is None else known
         form.separator = separator or None
-        is_plain = separator is None and hierarchy is None
+        is_plain = not separator and hierarchy is None and not is_given
         marks = (separator,) if separator else SEPARATORS if is_plain else ()
         form.example = min((n for n in names if any(mark in n for mark in marks)), default=None)
         return form
@@ -267,6 +294,14 @@ class TargetForm:
         text = joiner.join(map(str, path))
         return self.spellings.get(text, text)
 
+    def _find_both(self, texts: list[str]) -> str:
+        """Find the separators of names and of paths; return the first, empty for plain names."""
+        separator, self.labels_separator = detect_separators(texts)
+        if self.labels_separator is not None:
+            self.several = True
+            self.cells = list(islice((each for each in texts if len(self._labels(each)) > 1), 3))
+        return separator or ""
+
     def describe(self) -> str:
         """Describe how the target is read."""
         if len(self.columns) > 1:
@@ -283,6 +318,8 @@ class TargetForm:
                 "" if self.labels_separator is None else f" separated by {self.labels_separator!r}"
             )
             words += f", several labels per row{mark}"
+            if self.cells:
+                words += f", as in {'; '.join(map(shown, self.cells))}"
         return words
 
     def _labels(self, cell: Any) -> list[str]:
@@ -290,6 +327,8 @@ class TargetForm:
             texts = [_text(each) for each in cell if not _is_gap(each)]
             if not self.splits_lists:
                 return texts
+        elif self.lists_in_texts and isinstance(cell, str):
+            texts = [text for text in _list_in(cell) if text.strip()]
         else:
             texts = [_text(cell)]
         if not self.labels_separator:
@@ -360,6 +399,27 @@ def _mark_of_uris(cells: list[Any]) -> str | None:
     if len(texts) < len(cells) or not all(_URIS.fullmatch(text.strip()) for text in texts):
         return None
     return " " if any(len(text.split()) > 1 for text in texts) else None
+
+
+def _are_lists(texts: list[str]) -> bool:
+    """Return whether nearly all texts are lists of texts, as JSON or Python write them."""
+    some = texts[:1000]
+    return sum(_LIST.fullmatch(text) is not None for text in some) > 0.9 * len(some)
+
+
+def _list_in(text: str) -> list[str]:
+    """Return the texts of a list that is written as JSON or Python do, or the text as it is.
+
+    Examples
+    --------
+    >>> _list_in('["a > b", "c"]'), _list_in("['a', 'b']"), _list_in("a")
+    (['a > b', 'c'], ['a', 'b'], ['a'])
+    """
+    if _LIST.fullmatch(text) is None:
+        return [text]
+    with suppress(ValueError):
+        return [str(each) for each in json.loads(text)]
+    return [re.sub(r"\\(.)", r"\1", each.group()[1:-1]) for each in _STRING.finditer(text)]
 
 
 def _mark_of_labels(cells: list[Any], thesaurus: Hierarchy) -> str | None:
@@ -440,7 +500,7 @@ def _fitting_separator(names: Iterable[str], hierarchy: Hierarchy) -> str | None
     """Separator with which most names are in a hierarchy; empty if they are plain names."""
     distinct = set(names)
     marks = [mark for mark in SEPARATORS if any(mark in name for name in distinct)]
-    candidates = [detect_separator(distinct), "", *marks]
+    candidates = [detect_separator(distinct, any_mark=True), "", *marks]
     best, most = None, 0
     for separator in dict.fromkeys(each for each in candidates if each is not None):
         paths = (split_path(name, separator or None) for name in distinct)
