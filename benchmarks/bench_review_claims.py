@@ -49,7 +49,7 @@ def read_set(name: str, n_rows: int, seed: int) -> pd.DataFrame:
     h = problem.hierarchy
     nodes = NodeLabels.encode(problem.y_train, h).terminals
     rows = np.sort(np.random.default_rng(seed).permutation(len(nodes))[:n_rows])
-    kinds = [SEPARATOR.join(h.path(node)) for node in nodes[rows].tolist()]
+    kinds = [SEPARATOR.join(map(str, h.path(node))) for node in nodes[rows].tolist()]
     X = problem.X_train
     if not hasattr(X, "shape") or len(X.shape) < 2:
         return pd.DataFrame({"text": [X[row] for row in rows.tolist()], "kind": kinds})

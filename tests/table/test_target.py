@@ -76,6 +76,8 @@ def test_a_gap_in_a_path_is_an_error():
         read({"top": [None], "sub": ["x"]}, "top,sub")
     with pytest.raises(PalmetteError, match="row 2 of the target column 'y' has the path 'a//b'"):
         read({"y": ["a/c", "a//b"]}, "y", separator="/")
+    with pytest.raises(PalmetteError, match="has the path 'a > > b', in which a name is empty"):
+        read({"y": ["a > c", "a > d", "b > e", "a > > b"]}, "y", separator=" > ")
 
 
 def test_several_paths_a_row():

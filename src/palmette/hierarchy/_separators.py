@@ -58,11 +58,15 @@ def split_path(label: str, separator: str | None) -> tuple[str, ...]:
     --------
     >>> split_path("T-shirts - Long-sleeve", " - ")
     ('T-shirts', 'Long-sleeve')
-    >>> split_path("Food > Fruit > ", ">")
-    ('Food', 'Fruit')
+    >>> split_path("Food > Fruit > ", ">"), split_path("Food > > Fruit", " > ")
+    (('Food', 'Fruit'), ('Food', '', 'Fruit'))
     """
     if not separator:
         return (label.strip(),)
+    if separator == f" {separator.strip()} ":
+        twice = separator + separator[1:]  # with one blank between the marks
+        while twice in label:
+            label = label.replace(twice, separator + separator)
     names = [name.strip() for name in label.split(separator)]
     while names and not names[-1]:
         names.pop()
