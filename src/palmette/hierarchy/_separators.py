@@ -63,7 +63,7 @@ def split_path(label: str, separator: str | None) -> tuple[str, ...]:
     """
     if not separator:
         return (label.strip(),)
-    if separator == f" {separator.strip()} ":
+    if separator.strip() and separator == f" {separator.strip()} ":
         twice = separator + separator[1:]  # with one blank between the marks
         while twice in label:
             label = label.replace(twice, separator + separator)
