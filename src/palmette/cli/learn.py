@@ -86,6 +86,7 @@ def learn(
     from palmette.compare import learn_tree
     from palmette.compare._node_complexity import measure_nodes
     from palmette.hierarchy._hierarchy import Hierarchy
+    from palmette.hierarchy.files import text_for_file
     from palmette.models import make_tree_learner
     from palmette.table._candidates import parse_settings
 
@@ -112,6 +113,8 @@ def learn(
         reference, title = problem.hierarchy, f"the hierarchy of {data}"
     if reference is not None:
         _print_comparison(Console(), learned.hierarchy, reference, title, seed)
+    for path in out or []:  # all of them, or none
+        text_for_file(learned.hierarchy, path)
     for path in out or []:
         learned.hierarchy.write(path, excel_safe=excel_safe)
         if complexity is not None:

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
     from palmette.hierarchy._vocabulary import Languages
 
-__all__ = ["read_rows", "to_dot", "to_json", "to_newick", "to_text", "write_hierarchy"]
+__all__ = [
+    "read_rows",
+    "text_for_file",
+    "to_dot",
+    "to_json",
+    "to_newick",
+    "to_text",
+    "write_hierarchy",
+]
 
 
 def read_rows(
@@ -108,6 +116,20 @@ def write_hierarchy(
     ...     Hierarchy.read(file) == Hierarchy.star([1, 2])
     True
     """
+    text = text_for_file(hierarchy, path, format, excel_safe=excel_safe, language=language)
+    with atomic_write(path, "wb") as stream:  # bytes, to keep line breaks in quoted names
+        stream.write(text.encode("utf-8"))
+
+
+def text_for_file(
+    hierarchy: Hierarchy,
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    excel_safe: bool = False,
+    language: Languages | None = None,
+) -> str:
+    """Return what `write_hierarchy` writes, or raise its error."""
     suffix = Path(path).suffix.lower()
     if suffix != plain_suffix(path):
         raise PalmetteError(f"{path}: {suffix} files can only be read. Use another suffix.")
@@ -127,5 +149,4 @@ def write_hierarchy(
         )
     if excel_safe and writer.name == "edges":
         text = excel_safe_csv(text)
-    with atomic_write(path, "wb") as stream:  # bytes, to keep line breaks in quoted names
-        stream.write(text.encode("utf-8"))
+    return text
