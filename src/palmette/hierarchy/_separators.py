@@ -43,6 +43,7 @@ _NUMBERS = re.compile(r"[\d\s/|\\]+")
 _MARKS = re.compile(r"\s*(?:&gt;|_+|[^\w\s()\[\]{}<\"'\u2018-\u201f$€£%?!]+)\s*|\t+")
 _ANY_SHARE = 0.9  # minimum share of the distinct labels with such a mark, and of those it groups
 _PATH_MARKS = ("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ",", "\t", " ")
+_TRIED = 1000  # parts of cells that are looked at first
 _FEWER = 0.75  # maximum size of the tree of several paths per cell, to that of one per cell
 _CROSSED = (
     0.5  # maximum share of names that are below several others, as in "low-risk", "high-risk"
@@ -157,6 +158,9 @@ def detect_separators(cells: Iterable[str]) -> tuple[str | None, str | None]:
         if len(having) < 2:
             continue
         several = [part for parts in having for part in parts]
+        some = several[:_TRIED]  # of plain names few have any mark inside
+        if sum(_MARKS.search(part) is not None for part in some) < _ANY_SHARE * len(some):
+            continue
         others = [cell for cell in distinct if mark not in cell]
         separator = detect_separator([*several, *others], any_mark=True)
         if separator is None or separator.strip() in mark or (mark.strip() or mark) in separator:
@@ -199,14 +203,17 @@ def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
     A listed one that is only a part of it, as ">" of "=>", is worse.
     """
     counts: Counter[str] = Counter()
-    for label in labels:
+    some = sorted(labels)[:: -(-len(labels) // _TRIED) or 1]
+    for label in some:
         marks = {mark for mark in _MARKS.findall(label) if label.strip(mark) == label.strip()}
         counts.update(marks | {mark.strip() or mark for mark in marks})
-    for mark, _ in sorted(counts.items(), key=lambda each: (-each[1], -len(each[0]), each[0])):
+    for mark, count in sorted(counts.items(), key=lambda each: (-each[1], -len(each[0]), each[0])):
+        if 2 * count < len(some):
+            break
         is_part = best is not None and best.strip() in mark and mark.strip() != best.strip()
         having = [label for label in labels if mark in label]
         if len(having) < max(_ANY_SHARE * len(labels), 2):
-            break
+            continue
         is_better = (len(having) > most or is_part) and mark not in SEPARATORS
         if is_better and _form_a_wide_tree([split_path(label, mark) for label in having]):
             return mark
