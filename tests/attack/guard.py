@@ -77,7 +77,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _OPTIONAL = (
     "_pytest annotationlib array_api_compat array_api_strict backports berkeleydb "
     "bottleneck compression cupy cupyx google html5rdf isal jax linkify_it ndonnx numexpr orjson "
-    "palmette pkg_resources sitecustomize sparse tests torch usercustomize yaml zstandard"
+    "palmette pkg_resources pytz sitecustomize sparse tests torch usercustomize yaml zstandard"
 )
 _PACKAGES = {*sys.stdlib_module_names, *packages_distributions(), *_OPTIONAL.split()}
 
