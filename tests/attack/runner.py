@@ -337,7 +337,7 @@ def _outcome_of(call: Call, loaded: Any) -> tuple[str, str, str]:
         call.do()
     except BaseException as error:
         outcome, message, where = _named(error, call.name)
-        if _says_that_it_is_missing(error, loaded, call.name):
+        if outcome == "raw" and _says_that_it_is_missing(error, loaded, call.name):
             outcome = "refused"
         is_foreign = type(loaded).__module__.startswith("sklearn.")
         if outcome == "raw" and is_foreign and isinstance(error, Exception):
