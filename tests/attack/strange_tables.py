@@ -148,6 +148,10 @@ def _can_be_written(column: Any) -> bool:
     return True
 
 
+# openpyxl lets some of them pass, and lxml, by which it writes where it is installed, none
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
 def _clean(text: str) -> str:
     return text.encode(errors="replace").decode()
 
@@ -196,11 +200,10 @@ def _typed(rng: Random, n_rows: int) -> Any:
 
 def _workbook(rng: Random, table: StrangeTable) -> bytes:
     import openpyxl
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
     def cell(value: Any) -> Any:
         if isinstance(value, str):
-            return _clean(ILLEGAL_CHARACTERS_RE.sub("", value))[:32_000]
+            return _clean(_NOT_XML.sub("", value))[:32_000]
         is_number = isinstance(value, float) or (isinstance(value, int) and abs(value) < 10**300)
         return value if value is None or is_number else _clean(json.dumps(value))[:32_000]
 

@@ -79,6 +79,13 @@ def test_boosting_knows_the_features_of_its_trees():
         check_parts(model)
 
 
+def test_first_scores_of_boosting_are_of_the_rows():
+    model = GradientBoostingClassifier(n_estimators=1).fit(X, Y + (X[:, 1] > 0))
+    model.init_.class_prior_ = model.init_.class_prior_[:, np.newaxis]
+    with pytest.raises(ValueError, match="first scores"):
+        check_parts(model)
+
+
 @pytest.mark.parametrize(("part", "place", "value"), [(1, 0, 99), (1, 0, -1), (2, 0, 99)])
 def test_search_trees_name_their_own_rows(part, place, value):
     tree = KDTree(X, leaf_size=5)

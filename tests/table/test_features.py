@@ -311,3 +311,11 @@ def test_numbers_and_times_have_the_same_features_whatever_their_unit_and_zero()
     order = np.argsort(seconds, kind="stable")
     assert len(np.unique(X[:, place])) == len(np.unique(seconds))
     assert (np.diff(X[order, place]) >= 0).all()
+
+
+def test_a_column_of_dates_without_any():
+    gone = np.full(4, np.datetime64("NaT"), dtype="datetime64[us]")
+    frame = pd.DataFrame({"price": [1.0, 2.0, 4.0, 8.0], "since": gone})
+    vectorizer = TableFeatures(Schema({"price": "number", "since": "date"}))
+    assert vectorizer.fit_transform(frame).shape == (4, 1)
+    assert vectorizer.get_feature_names_out().tolist() == ["price"]

@@ -221,3 +221,13 @@ def test_plain_numbers_are_read_as_all_strings_would_be(name, monkeypatch):
     for module in ("_kinds", "_schema"):
         monkeypatch.setattr(f"palmette.table.{module}.plain_cells", lambda column: None)
     assert repr(found) == repr(read())
+
+
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_dates_too_far_away_are_missing(unit):
+    times = np.array([2**62, 1_000_000, -(2**63) + 1, "NaT"], dtype=f"datetime64[{unit}]")
+    unread = Unread()
+    found = Schema({"since": "date"}).cast(pd.DataFrame({"since": times}), unread=unread)
+    assert found["since"].isna().tolist() == [True, False, True, True]
+    assert found["since"][1] == pd.Timestamp(times[1])
+    assert unread.counts == {"since": 2}

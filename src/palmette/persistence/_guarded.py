@@ -50,9 +50,9 @@ def _guard_class(kind: type) -> None:
         if inspect.isfunction(method):
             setattr(target, name, _guarded(method))
         elif isinstance(method, property) and method.fget is not None:
-            setattr(target, name, method.getter(_guarded(method.fget, keeps=AttributeError)))
+            setattr(target, name, method.getter(_guarded(method.fget, is_attribute=True)))
         elif isinstance(method, cached_property):
-            method.func = _guarded(method.func, keeps=AttributeError)
+            method.func = _guarded(method.func, is_attribute=True)
         elif hasattr(method, "fn"):  # made by `available_if`
             method.fn = _guarded(method.fn)
 
@@ -60,36 +60,31 @@ def _guard_class(kind: type) -> None:
 _GUARDED: dict[type, set[str]] = {}
 
 
-def _guarded(method: Callable[..., Any], keeps: type[Exception] | tuple[()] = ()) -> Any:
-    """Return a method that raises errors of its estimator's file as such.
-
-    Parameters
-    ----------
-    method : callable
-    keeps : type of errors, optional
-        Those that say that there is no such attribute.
-    """
+def _guarded(method: Callable[..., Any], is_attribute: bool = False) -> Any:
+    """Return a method that raises errors of its estimator's file as such."""
     if inspect.isgeneratorfunction(method):
 
         @wraps(method)
         def stages(self: Any, *args: Any, **settings: Any) -> Iterator[Any]:
-            with of_a_file(self, method.__name__, keeps):
+            with of_a_file(self, method.__name__, is_attribute):
                 yield from method(self, *args, **settings)
 
         return stages
 
     @wraps(method)
     def answer(self: Any, *args: Any, **settings: Any) -> Any:
-        with of_a_file(self, method.__name__, keeps):
+        with of_a_file(self, method.__name__, is_attribute):
             return method(self, *args, **settings)
 
     return answer
 
 
+class _LacksError(PalmetteError, AttributeError):
+    """A file lacks what an attribute is made of."""
+
+
 @contextmanager
-def of_a_file(
-    estimator: Any, doing: str, keeps: type[Exception] | tuple[()] = ()
-) -> Iterator[None]:
+def of_a_file(estimator: Any, doing: str, is_attribute: bool = False) -> Iterator[None]:
     """Turn errors of an estimator that was read from a file into a PalmetteError.
 
     Parameters
@@ -98,8 +93,9 @@ def of_a_file(
         Errors of one that was not read from a file are left as they are.
     doing : str
         What it does, for the error.
-    keeps : type of errors, optional
-        Those that are left as they are.
+    is_attribute : bool, default=False
+        Whether it gives an attribute: an error by which it says that there is none is left as it
+        is, and every other one is an AttributeError too, so that `hasattr` answers.
     """
     try:
         yield
@@ -107,9 +103,11 @@ def of_a_file(
         raise
     except Exception as error:
         was_read = isinstance(estimator, BaseEstimator) and estimator in _READ
-        if not was_read or isinstance(error, keeps) or _is_of_the_rows(error):
+        says_none = is_attribute and isinstance(error, AttributeError) and error.name is None
+        if not was_read or says_none or _is_of_the_rows(error):
             raise
-        raise PalmetteError(
+        lacks = is_attribute and isinstance(error, AttributeError)
+        raise (_LacksError if lacks else PalmetteError)(
             f"{type(estimator).__name__}: {doing} failed ({type(error).__name__}: "
             f"{str(error)[:300]}). The model was loaded from a file: if X is like the rows of its "
             "fit, the file was changed, or is from another version of a library (see "
@@ -121,7 +119,9 @@ def _is_of_the_rows(error: Exception) -> bool:
     """Return whether scikit-learn refused X."""
     frames = traceback.extract_tb(error.__traceback__)
     at_reading = any(each.name == "_read_rows" for each in frames)
-    return at_reading and frames[-1].filename.endswith("validation.py")
+    last = frames[-1]
+    is_refusal = last.filename.endswith("validation.py") and (last.line or "").startswith("raise")
+    return at_reading and is_refusal
 
 
 # ---------------------------------------------------------------------- parameters

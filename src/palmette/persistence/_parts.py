@@ -173,7 +173,7 @@ def _check_boosted_trees(estimator: Any) -> None:
         _check_estimator_of_trees(each)
         if each.tree_.n_features != estimator.n_features_in_:
             raise ValueError("a tree has other features than its estimator")
-    n_columns = estimator.n_trees_per_iteration_
+    first_scores = 1, estimator.n_trees_per_iteration_  # the shape of those of one row
     if not isinstance(estimator.init_, str):
         from sklearn.base import is_classifier
         from sklearn.ensemble._gb import _init_raw_predictions
@@ -182,8 +182,9 @@ def _check_boosted_trees(estimator: Any) -> None:
         if not _name(estimator.init_).startswith("sklearn.dummy."):
             raise Untrusted(_name(estimator))
         row, loss = np.zeros((1, 1)), estimator._loss
-        n_columns = _init_raw_predictions(row, estimator.init_, loss, is_classifier(estimator)).size
-    require(n_columns == trees.shape[1], "trees and first scores do not fit together")
+        found = _init_raw_predictions(row, estimator.init_, loss, is_classifier(estimator))
+        first_scores = found.shape
+    require(first_scores == (1, trees.shape[1]), "trees and first scores do not fit together")
 
 
 def _check_histogram_trees(estimator: Any) -> None:

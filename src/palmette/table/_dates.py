@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from palmette.exceptions import PalmetteError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ISO = "ISO8601"
 MANY = "|"  # between the formats of a column that has several
@@ -269,7 +272,19 @@ def _read(part: Any, date_format: str) -> NDArray[np.datetime64]:
         found = pd.to_datetime(part, format=date_format, utc=True, errors="coerce")
     except (ValueError, OverflowError, TypeError):  # a format from a file that pandas refuses
         return np.full(len(part), np.datetime64("NaT", "us"), dtype="datetime64[us]")
-    return np.asarray(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
+    return in_microseconds(found)
+
+
+def in_microseconds(found: pd.Series[Any]) -> NDArray[np.datetime64]:
+    """Return dates of UTC without their zone; NaT for those too far away for microseconds."""
+    dates = found.dt.tz_localize(None).to_numpy()
+    per_tick = {"s": 10**6, "ms": 10**3}.get(np.datetime_data(dates.dtype)[0], 1)
+    furthest = np.iinfo(np.int64).max // per_tick
+    ticks = dates.view(np.int64)
+    # numpy turns these into other dates, or raises an OverflowError, by its version
+    beyond = (ticks > furthest) | (ticks < -furthest)
+    dates = np.where(beyond, np.datetime64("NaT"), dates)
+    return np.asarray(dates, dtype="datetime64[us]")
 
 
 def _prepared(part: Any, date_format: str) -> Any:

@@ -211,6 +211,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             kinds = self.table_.column_to_kind_
             for column, outputs in self.table_.input_to_outputs_.items():
                 is_indicator = kinds.get(column) == "low_cardinality"
+                # skrub names an output of a column without values, which it leaves out
+                outputs = [name for name in outputs if name in place]
                 found[column] = [(place[name], name, is_indicator) for name in outputs]
         for column, categories in self.categories_.items():
             flags = ["nan" if each is None else each for each in _flagged(categories)]

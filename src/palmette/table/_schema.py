@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from palmette._text import caller_level, listed
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.persistence.checks import require
-from palmette.table._dates import ISO, to_dates
+from palmette.table._dates import ISO, in_microseconds, to_dates
 from palmette.table._kinds import EMPTY, KINDS, Distinct, Guess, guess_kind, plain, plain_cells
 from palmette.table._numbers import DECIMALS, POINT, NumberForm, parse_numbers
 from palmette.table._written import (
@@ -403,8 +403,10 @@ def _to_date(column: pd.Series[Any], formats: str) -> tuple[Any, Any, Any]:
     import pandas as pd
 
     if pd.api.types.infer_dtype(column, skipna=True) in ("datetime", "date", "datetime64"):
-        found = pd.to_datetime(column, utc=True, errors="coerce").dt.tz_localize(None)
-        return found.to_numpy(dtype="datetime64[us]"), _NONE, ()
+        found = in_microseconds(pd.to_datetime(column, utc=True, errors="coerce"))
+        wrong = np.flatnonzero(np.isnat(found) & column.notna().to_numpy(dtype=bool))
+        given = column.to_numpy()
+        return found, wrong, {int(i): str(given[i]) for i in wrong}
     cells = Distinct.of(column)
     dates = to_dates(cells.texts, formats)
     bad = np.isnat(dates)
