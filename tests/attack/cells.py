@@ -200,7 +200,7 @@ def _serve(model: Any, read: _Read) -> None:
     from palmette.table._reading import as_frame
 
     frame = as_frame(read.source)
-    times = {n: c.to_numpy("M8[us]").astype(str) for n, c in frame.items() if c.dtype.kind == "M"}
+    times = {n: c.to_numpy().astype(str) for n, c in frame.items() if c.dtype.kind == "M"}
     records = frame.assign(**times).to_dict("records")
     rng = Random(0)
     with TestClient(make_app(model), raise_server_exceptions=False) as client:

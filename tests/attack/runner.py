@@ -260,13 +260,17 @@ def _run_child(victim: Victim, jobs: Sequence[Job], file: Path, log: Path, writi
 def _have_few_threads() -> None:
     """Use two processors: stacks of threads are in the address space, which has a limit.
 
-    OpenBLAS sends SIGINT if it cannot start a thread.
+    OpenBLAS sends SIGINT if it cannot start a thread, and each thread of pyarrow has a heap of 64
+    MiB there.
     """
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
         last = os.getpid() % len(allowed)
         os.sched_setaffinity(0, {allowed[last - 1], allowed[last]})
     threadpool_limits(1)
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].set_cpu_count(1)
+        sys.modules["pyarrow"].set_io_thread_count(1)
 
 
 def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import hashlib
 import uuid
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.attack.strange import THEMES
 
-from palmette.table._dates import _DAYS, _HOURS, _NAMED, _TIMES, find_formats, to_dates
+from palmette.table._dates import (
+    _DAYS,
+    _HOURS,
+    _NAMED,
+    _TIMES,
+    _english,
+    _patterns,
+    find_formats,
+    to_dates,
+)
 from palmette.table._kinds import guess_kind
 from palmette.table._numbers import NumberForm, find_form, parse_numbers, unit_of
 
@@ -178,7 +189,7 @@ def test_what_is_nearly_a_number_is_told():
     assert "80% of the values are numbers of one form, but 'a b' is not" in hint
 
 
-def test_formats_are_left_out_only_where_their_marks_are_missing():
+def test_every_format_is_tried_where_it_reads():
     forms = [each for each in _DAYS + _NAMED + _HOURS if each]
     for i, form in enumerate(forms):
         time = _TIMES[i % len(_TIMES)] if "%H" not in form and "%I" not in form else ""
@@ -188,6 +199,15 @@ def test_formats_are_left_out_only_where_their_marks_are_missing():
         texts = np.array([text.replace(" ", "\u00a0 ") for text in texts], dtype=object)
         assert not np.isnat(to_dates(texts, form + time)).any()
         assert find_formats(texts, np.ones(9, dtype=np.int64)).share == 1.0
+
+
+@pytest.mark.parametrize("theme", ["dates", "numbers"])
+def test_formats_that_are_not_tried_read_nothing(theme):
+    rng = Random(theme)
+    texts = np.array([str(THEMES[theme](rng)) for _ in range(400)], dtype=object)
+    for form, pattern in _patterns():
+        read = ~np.isnat(to_dates(texts, form))
+        assert all(map(pattern.fullmatch, (_english(text) for text in texts[read])))
 
 
 def test_times_beyond_the_years_of_python_are_cells():

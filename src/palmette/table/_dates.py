@@ -64,10 +64,10 @@ _WEEKDAY = re.compile(r"^[^\W\d_]{2,10}[,.]+\s*(?=\S)")
 _DATE = re.compile(r"(?=.{4,40}$)(?=.*\d)[^\W_][\w\s.,/:+\-]*$")
 _MARKED = re.compile(r"\d[-/.:T]|[^\W\d_]{3}")
 _SHORT_YEAR = re.compile(r"\d\d([.-])\d\d\1\d\d(?!\d)")
-_TIME = re.compile(r"\d{1,2}:\d\d")
-_FIELD = re.compile("%.")
-_NO_MARKS = re.compile(r"\w+")
-_MARK = re.compile(r"\s")
+_FIELDS = {
+    "%Y": r"\d{4}", "%f": r"\d{1,9}", "%b": r"\D+", "%p": r"\D+", "%z": ".+",
+    **dict.fromkeys(("%d", "%m", "%y", "%H", "%I", "%M", "%S"), r"[\s\d]?\d"),
+}  # fmt: skip
 
 
 class FoundDates(NamedTuple):
@@ -178,8 +178,13 @@ def find_formats(
 
 def _best_format(few: NDArray[Any]) -> str | None:
     """Return the format that reads most strings of a sample, the first one of equals."""
+    texts = [text.strip() for text in few.tolist()]
+    english = [_english(text) for text in texts]
     best, most = None, 0
-    for date_format in _candidates(few):
+    for date_format, pattern in _patterns():
+        matched = map(pattern.fullmatch, english if "%b" in date_format else texts)
+        if sum(map(bool, matched)) <= most:
+            continue  # to try it takes a thousand times as long
         n_read = int((~np.isnat(to_dates(few, date_format))).sum())
         if n_read > most:
             best, most = date_format, n_read
@@ -188,28 +193,21 @@ def _best_format(few: NDArray[Any]) -> str | None:
     return best
 
 
-def _candidates(few: NDArray[Any]) -> list[str]:
-    """Formats that the characters of the strings allow.
-
-    Each format that is tried costs milliseconds, and there are hundreds: those are left out whose
-    marks are in no string.
-    """
-    texts = few.tolist()
-    marks = {frozenset(_MARK.sub(" ", "".join(_NO_MARKS.split(text)))) for text in texts}
-    has_time = any(_TIME.search(text) for text in texts)
-    has_words = any(_WORD.search(text) for text in texts)
-    times = _TIMES if has_time else ("",)
-    found = [ISO, *(day + time for day in _DAYS for time in times)]
-    if has_words:
-        found += [day + time for day in _NAMED for time in times]
-    found += _HOURS if has_time else ()
-    return [each for each in found if each == ISO or any(map(_marks_of(each).issubset, marks))]
-
-
 @cache
-def _marks_of(date_format: str) -> frozenset[str]:
-    """Return the characters of a format that are in every string that it reads."""
-    return frozenset(_FIELD.sub("", date_format)) - {"T"}
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """Return all formats, each with a pattern that every string has that it reads."""
+    days = [day + time for day in (*_DAYS, *_NAMED) for time in _TIMES]
+    return [(each, _pattern_of(each)) for each in (ISO, *days, *_HOURS)]
+
+
+def _pattern_of(date_format: str) -> re.Pattern[str]:
+    if date_format == ISO:
+        return re.compile(".*", re.DOTALL)
+    parts = [
+        _FIELDS[part] if part in _FIELDS else r"\s+" if part == " " else re.escape(part)
+        for part in re.findall("%.|.", date_format)
+    ]
+    return re.compile("".join(parts), re.IGNORECASE)
 
 
 def _swap(date_format: str) -> str:
@@ -278,12 +276,13 @@ def _read(part: Any, date_format: str) -> NDArray[np.datetime64]:
 def in_microseconds(found: pd.Series[Any]) -> NDArray[np.datetime64]:
     """Return dates of UTC without their zone; NaT for those too far away for microseconds."""
     dates = found.dt.tz_localize(None).to_numpy()
-    per_tick = {"s": 10**6, "ms": 10**3}.get(np.datetime_data(dates.dtype)[0], 1)
-    furthest = np.iinfo(np.int64).max // per_tick
-    ticks = dates.view(np.int64)
-    # numpy turns these into other dates, or raises an OverflowError, by its version
-    beyond = (ticks > furthest) | (ticks < -furthest)
-    dates = np.where(beyond, np.datetime64("NaT"), dates)
+    per_tick = {"s": 10**6, "ms": 10**3}.get(np.datetime_data(dates.dtype)[0])
+    if per_tick is not None:
+        furthest = np.iinfo(np.int64).max // per_tick
+        ticks = dates.view(np.int64)
+        # numpy turns these into other dates, or raises an OverflowError, by its version
+        beyond = (ticks > furthest) | (ticks < -furthest)
+        dates = np.where(beyond, np.datetime64("NaT"), dates)
     return np.asarray(dates, dtype="datetime64[us]")
 
 

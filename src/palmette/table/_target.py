@@ -23,7 +23,7 @@ from palmette.hierarchy._separators import (
     join_path,
     split_path,
 )
-from palmette.persistence.checks import held
+from palmette.persistence.checks import held, require
 from palmette.table._target_nodes import Path, Refuse, find_node, place_of
 from palmette.table._written import near_names
 
@@ -116,6 +116,10 @@ class TargetForm:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__([], labels_separator=state.get("labels_separator"))  # type: ignore[misc]
         self.__dict__.update(state)
+
+    def check_arrays(self) -> None:
+        """Raise ValueError for a target without columns, from a file."""
+        require(isinstance(self.columns, list) and self.columns, "a target has no columns")
 
     @classmethod
     def find(
