@@ -207,7 +207,8 @@ def test_formats_that_are_not_tried_read_nothing(theme):
     texts = np.array([str(THEMES[theme](rng)) for _ in range(400)], dtype=object)
     for form, pattern in _patterns():
         read = ~np.isnat(to_dates(texts, form))
-        assert all(map(pattern.fullmatch, (_english(text) for text in texts[read])))
+        words = [_english(text) if "%b" in form else text.strip() for text in texts[read]]
+        assert all(map(pattern.fullmatch, words))
 
 
 def test_times_beyond_the_years_of_python_are_cells():

@@ -119,7 +119,7 @@ class TargetForm:
 
     def check_arrays(self) -> None:
         """Raise ValueError for a target without columns, from a file."""
-        require(isinstance(self.columns, list) and self.columns, "a target has no columns")
+        require(isinstance(self.columns, list) and len(self.columns) > 0, "a target has no columns")
 
     @classmethod
     def find(
