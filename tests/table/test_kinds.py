@@ -17,6 +17,7 @@ from palmette.table._dates import (
     _HOURS,
     _NAMED,
     _TIMES,
+    ISO,
     _english,
     _patterns,
     find_formats,
@@ -209,6 +210,11 @@ def test_formats_that_are_not_tried_read_nothing(theme):
         read = ~np.isnat(to_dates(texts, form))
         words = [_english(text) if "%b" in form else text.strip() for text in texts[read]]
         assert all(map(pattern.fullmatch, words))
+
+
+def test_dates_do_not_depend_on_the_clock():
+    assert np.isnat(to_dates(["now", "today", " Now"], ISO)).all()
+    assert np.isnat(to_dates(["now", "today"], "%d.%m.%Y")).all()
 
 
 def test_times_beyond_the_years_of_python_are_cells():

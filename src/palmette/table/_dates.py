@@ -248,7 +248,9 @@ def to_dates(cells: Sequence[Any] | NDArray[Any], formats: str) -> NDArray[np.da
     """
     import pandas as pd
 
-    column = pd.Series(cells, dtype=object)
+    # pandas reads these as the time of the call
+    timely = [isinstance(each, str) and each.strip().lower() in ("now", "today") for each in cells]
+    column = pd.Series(cells, dtype=object).mask(np.array(timely, dtype=bool), None)
     result = np.full(len(column), np.datetime64("NaT", "us"), dtype="datetime64[us]")
     left = np.arange(len(column))
     for date_format in formats.replace("%B", "%b").split(MANY):
