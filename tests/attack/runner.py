@@ -246,7 +246,7 @@ def _run_child(victim: Victim, jobs: Sequence[Job], file: Path, log: Path, writi
                 os.dup2(nothing.fileno(), 1)
                 os.dup2(nothing.fileno(), 2)
             _watch_compiler()
-            _have_few_threads()
+            _reserve_little()
             warnings.simplefilter("ignore")
             for job in jobs:
                 trace.seek(0)
@@ -257,11 +257,10 @@ def _run_child(victim: Victim, jobs: Sequence[Job], file: Path, log: Path, writi
     os._exit(code)
 
 
-def _have_few_threads() -> None:
-    """Use two processors: stacks of threads are in the address space, which has a limit.
+def _reserve_little() -> None:
+    """Reserve little of the address space, which has a limit, for stacks of threads and pyarrow.
 
-    OpenBLAS sends SIGINT if it cannot start a thread, and each thread of pyarrow has a heap of 64
-    MiB there.
+    OpenBLAS sends SIGINT if it cannot start a thread; pyarrow reserves up to 1 GiB at once.
     """
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
@@ -269,8 +268,10 @@ def _have_few_threads() -> None:
         os.sched_setaffinity(0, {allowed[last - 1], allowed[last]})
     threadpool_limits(1)
     if "pyarrow" in sys.modules:
-        sys.modules["pyarrow"].set_cpu_count(1)
-        sys.modules["pyarrow"].set_io_thread_count(1)
+        pyarrow: Any = sys.modules["pyarrow"]
+        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+        pyarrow.set_cpu_count(1)
+        pyarrow.set_io_thread_count(1)
 
 
 def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:

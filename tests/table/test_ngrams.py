@@ -49,9 +49,9 @@ def test_counts_are_those_of_slices(sizes):
 def test_the_same_gram_has_the_same_hash_in_any_row():
     grams = _hash_texts(["red car", "a red", "red"], 3, 4, spans=True)
     by_name = {}
-    for place in range(len(grams.hashes)):
-        is_piece = bool(grams.hashes[place] >> np.uint64(63))
-        by_name.setdefault((is_piece, grams.read(place)), set()).add(int(grams.hashes[place]))
+    names = grams.read(np.arange(len(grams.hashes)))
+    for gram, name in zip(grams.hashes.tolist(), names, strict=True):
+        by_name.setdefault((bool(gram >> 63), name), set()).add(gram)
     assert all(len(hashes) == 1 for hashes in by_name.values())
     assert (False, "red car") in by_name
     assert {(True, "re*"), (True, "*ed"), (True, "red*"), (True, "*red")} <= set(by_name)

@@ -268,8 +268,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if known.all():
                 break
             new = first_places(self._columns_of(grams.hashes), known)
-            for column, place in new.tolist():
-                names[column] = grams.read(place)
+            names[new[:, 0]] = grams.read(new[:, 1])
         return names
 
     def _columns_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -311,26 +310,29 @@ class _Grams(NamedTuple):
         """Row of every gram."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
-    def read(self, place: int) -> str:
-        """Return a gram as text; a star marks the rest of the word of a piece."""
+    def read(self, places: NDArray[np.int64]) -> list[str]:
+        """Return grams as texts; a star marks the rest of the word of a piece."""
+        # the pieces of a word follow it: to search for it from each would take hours for long ones
+        words = np.flatnonzero(self.hashes < _TOP)
+        rows = np.searchsorted(self.first, places, side="right") - 1
+        found = np.searchsorted(words, places, side="right") - 1
+        return [
+            self._read(place, row, int(words[word]))
+            for place, row, word in zip(places.tolist(), rows.tolist(), found.tolist(), strict=True)
+        ]
+
+    def _read(self, place: int, row: int, word: int) -> str:
         begin, end = self.spans[place].tolist()
-        if self.hashes[place] < _TOP:
+        if place == word:
             return self.joined[begin:end]
         # the character before a word may be a comma, or the end of another text
-        row = int(np.searchsorted(self.first, place, side="right")) - 1
-        word_begin, word_end = self._word_around(place, row)
+        word_begin, word_end = self.spans[word].tolist()
+        before = word - 1
+        is_word = word > self.first[row] and self.hashes[before] < _TOP
+        if is_word and self.spans[before][1] == word_end:
+            word_begin = int(self.spans[before][0])  # a pair directly follows its second word
         head, tail = "*" * (begin >= word_begin), "*" * (end <= word_end)
         return str(head + self.joined[max(begin, word_begin) : min(end, word_end)] + tail)
-
-    def _word_around(self, place: int, row: int) -> tuple[int, int]:
-        """Span of the word of a piece: the last word before it in the order of hashing."""
-        at = place
-        while self.hashes[at] >= _TOP:
-            at -= 1
-        begin, end = self.spans[at].tolist()
-        if at > self.first[row] and self.spans[at - 1][1] == end and self.hashes[at - 1] < _TOP:
-            begin = int(self.spans[at - 1][0])  # a pair directly follows its second word
-        return begin, end
 
 
 def _empty_table(size: int) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
