@@ -12,6 +12,7 @@ import pytest
 from palmette.cli.compare import compare
 from palmette.compare import _compare
 
+COLOURS = ["red", "blue", "grey", "grey", "red", "blue", "white", "grey"]
 NB = "flat-naive-bayes,local-per-parent-naive-bayes"
 
 
@@ -22,7 +23,7 @@ def table(tmp_path, monkeypatch):
     rows = [
         {
             "price": i % 4 + 0.01 * i,
-            "colour": None if i % 9 == 0 else ["red", "blue", "grey", "grey"][i % 4],
+            "colour": None if i % 9 == 0 else COLOURS[i % 8],
             "kind": kinds[i % 4],
             "top": kinds[i % 4].split(" > ")[0],
             "below": kinds[i % 4].split(" > ")[1],

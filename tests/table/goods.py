@@ -17,7 +17,9 @@ def make_goods(n_rows=80, seed=0):
         {
             "title": [f"{rng.choice(WORDS[k])} number {i}" for i, k in enumerate(kinds)],
             "price": [f"{10 * k + rng.random():.2f}" for k in kinds],
-            "colour": [None if i % 9 == 4 else "rbgs"[k] for i, k in enumerate(kinds)],
+            "colour": [
+                None if i % 9 == 4 else "rbgs"[k - (i % 10 == 7)] for i, k in enumerate(kinds)
+            ],
             "since": [f"20{k + 10}-01-{i % 28 + 1:02d}" for i, k in enumerate(kinds)],
             "kind": [KINDS[k] for k in kinds],
         },

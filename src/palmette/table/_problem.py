@@ -21,6 +21,7 @@ from palmette.hierarchy._vocabulary import Languages
 from palmette.table._label_rows import LabelRows
 from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._reading import as_part, seems_headerless
+from palmette.table._related import ABOVE, Related, find_leaks, find_related, sentences
 from palmette.table._schema import Schema, Unread
 from palmette.table._sources import BadRows, TableSource
 from palmette.table._target import TargetForm
@@ -142,8 +143,7 @@ class TableProblem:
         """Label of every row as a number, None if rows have several."""
         if self.several_paths:
             return None
-        known: dict[Any, int] = {}
-        return np.array([known.setdefault(path, len(known)) for path in self.truth])
+        return _codes(self.truth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,10 +247,22 @@ def read_problem(
             f"{labels.n_lost:,} labels that are not in the hierarchy, such as {labels.lost!r}, are "
             "left out of rows that have others"
         )
+    codes = None if form.several else _codes(labels.paths)
+    exempt = [*form.columns, *drop, *(columns or {})]
+    related = _related(frame, form, codes, exempt)
+    if related.levels and given is None and learner is None and large is None:
+        n_gaps, form = labels.n_gaps, TargetForm([*related.levels, *form.columns])
+        labels = TargetRows(source, frame, lines)
+        labels.read(form, None)
+        labels.n_gaps = n_gaps
+    else:
+        related.copies.update(dict.fromkeys(related.levels, ABOVE))
+        related.levels.clear()
     schema = Schema.infer(
-        frame, leave_out=[*form.columns, *drop], given=columns, decimal=decimal,
+        frame, leave_out=[*form.columns, *drop, *related.copies], given=columns, decimal=decimal,
         date_format=date_format, tell=note,
     )  # fmt: skip
+    schema.left_out.update(related.copies)
     schema.header = getattr(source, "header", True)
     found = hierarchy_of_paths(labels.paths, form.several) if given is None else given
     if given is not None:
@@ -268,7 +280,12 @@ def read_problem(
     _require_classes(truth, several, form)
     unread = Unread()
     cast = schema.cast(frame, lines=lines, unread=unread)
-    for sentence in unread.sentences():
+    leaks = (
+        {}
+        if codes is None
+        else find_leaks(cast, {n: k for n, k in schema.kinds.items() if n not in exempt}, codes)
+    )
+    for sentence in [*sentences(related, leaks, form.columns[-1]), *unread.sentences()]:
         note(sentence)
     problem = TableProblem(
         cast, schema, form, found, learner, y, truth, path_of, several, labels.n_gaps,
@@ -286,6 +303,23 @@ def read_problem(
             "are never on both sides of a split"
         )
     return problem
+
+
+def _codes(labels: list[Any]) -> NDArray[np.int64]:
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(label, len(known)) for label in labels])
+
+
+def _related(frame: Any, form: TargetForm, codes: Any, exempt: Sequence[str]) -> Related:
+    """Find the columns that are levels of the target, or say it in other words."""
+    if codes is None:
+        return Related([], {})
+    others = [name for name in frame.columns if name not in exempt]
+    found = find_related(frame, others, codes, list(frame.columns).index(form.columns[0]))
+    if len(form.columns) > 1 or form.separator is not None:  # the path has its levels already
+        found.copies.update(dict.fromkeys(found.levels, ABOVE))
+        found.levels.clear()
+    return found
 
 
 def _with_label_rows(

@@ -209,13 +209,16 @@ class TargetForm:
         list of n_samples entries
             A path, or a list of paths if rows may have several; None for a row without a target.
         """
-        for name in self.columns:
+        levels = self.columns
+        if levels[-1] in frame.columns and not set(levels) <= set(frame.columns):
+            levels = levels[-1:]  # names of the last level say the rest, in a known hierarchy
+        for name in levels:
             if name not in frame.columns:
                 raise PalmetteError(
                     f"the table has no target column {name!r} (it has: {listed(frame.columns)})."
                 )
         if len(self.columns) > 1:
-            return _level_paths(frame, self.columns, lines, refuse)
+            return _level_paths(frame, levels, lines, refuse)
         known = {} if known is None else known
         rows: list[Any] = []
         read: dict[str, Any] = {}  # the same text is read once, whatever the number of rows
