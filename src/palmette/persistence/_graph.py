@@ -25,7 +25,7 @@ from palmette.persistence.checks import check_object, is_stated
 
 _PLAIN = (type(None), bool, int, str)
 _AS_IS = frozenset({*_PLAIN, float})
-_MAX_DEPTH = 100  # of nested values: more than any model has, less than Python's stack allows
+_MAX_DEPTH = 50  # of nested values: more than any model has, and as much as numpy can print
 # Values that are counted again because objects are used more than once: per value of the file, in
 # a file of few values, and in any. Models of all estimators have 0 to 3 per value.
 _AGAIN, _AGAIN_OF_FEW, _MAX_AGAIN = 64, 2**15, 2**24
