@@ -39,7 +39,7 @@ def test_every_option_is_a_parameter(parse):
     parameters = parse(
         learn,
         *["a.csv", "--target", "x", "--target", "y", "--method", "mf-tree"],
-        *["--separator", "/", "--labels-separator", ";", "--compare", "t.json"],
+        *["--separator", "/", "--labels-separator", ";", "--merge-case", "--compare", "t.json"],
         *["--set", "branching=4", "--lines", "9", "--seed", "3", "--jobs", "2"],
         *["--out", "a.svg", "--out", "b.nwk", "--excel-safe"],
     )
@@ -49,6 +49,7 @@ def test_every_option_is_a_parameter(parse):
         "method": "mf-tree",
         "separator": "/",
         "labels_separator": ";",
+        "merge_case": True,
         "compare": Path("t.json"),
         "settings": ["branching=4"],
         "lines": 9,
@@ -118,7 +119,7 @@ def test_comparison_with_a_file(palmette, table):
     "options", [["bhc"], ["homer", "--set", "branching=2"], ["mf"], ["agglomerative"]]
 )
 def test_label_sets(palmette, table, options):
-    words = ["--target", "labels", "--labels-separator", ";", "--method", *options]
+    words = ["--target", "labels", "--labels-separator", ";", "--merge-case", "--method", *options]
     result = palmette("learn", "goods.csv", *words, "--out", "tree.json")
     assert result.exit_code == 0, result.output
     tree = Hierarchy.read("tree.json")

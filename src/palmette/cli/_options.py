@@ -167,6 +167,10 @@ LabelsSeparator = Annotated[
         help="Separator between several labels in a target cell, such as ';'.",
     ),
 ]
+MergeCase = Annotated[
+    bool,
+    typer.Option("--merge-case", help="Read names of classes that differ in case only as one."),
+]
 
 # ---------------------------------------------------------------------- models and fits
 
@@ -340,6 +344,7 @@ def find_data(
     target: list[str] | None = None,
     separator: str | None = None,
     labels_separator: str | None = None,
+    merge_case: bool = False,
 ) -> Problem:
     """Return the problem of a name; a table is read as `palmette fit` reads it.
 
@@ -351,6 +356,8 @@ def find_data(
         Columns of a table: one, or the levels of a path.
     separator, labels_separator : str, optional
         Separators of paths and of several labels in a cell.
+    merge_case : bool
+        As in `fit_table`.
 
     Returns
     -------
@@ -367,6 +374,7 @@ def find_data(
 
     found = read_problem(
         TableSource.of(name), target or [], separator=separator, labels_separator=labels_separator,
+        merge_case=merge_case,
         tell=lambda words: say(words, err=True),
     )  # fmt: skip
     X: Any = found.frame

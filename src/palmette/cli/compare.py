@@ -11,6 +11,7 @@ from palmette.cli._options import (
     ExcelSafe,
     Jobs,
     LabelsSeparator,
+    MergeCase,
     OptionalTarget,
     Resume,
     Scheduler,
@@ -50,6 +51,7 @@ def compare(
     target: OptionalTarget = None,
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
+    merge_case: MergeCase = False,
     n_splits: Annotated[
         int | None,
         typer.Option(
@@ -115,7 +117,7 @@ def compare(
         Console(stderr=True).status("reading data ...") as status,
     ):
         comparison = compare_models(
-            (find_data(name, target, separator, labels_separator) for name in data),
+            (find_data(name, target, separator, labels_separator, merge_case) for name in data),
             names,
             scores,
             n_splits=n_splits,

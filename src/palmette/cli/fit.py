@@ -17,6 +17,7 @@ from palmette.cli._options import (
     Header,
     Jobs,
     LabelsSeparator,
+    MergeCase,
     Scheduler,
     Seed,
     Separator,
@@ -74,6 +75,7 @@ def fit(
     settings: Settings = None,
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
+    merge_case: MergeCase = False,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -181,6 +183,7 @@ def fit(
             settings=parse_settings(settings or []),
             separator=separator,
             labels_separator=labels_separator,
+            merge_case=merge_case,
             columns=kinds,
             drop=drop or [],
             decimal=read_written(decimal, "--decimal"),

@@ -12,6 +12,7 @@ from palmette.cli._options import (
     ExcelSafe,
     Jobs,
     LabelsSeparator,
+    MergeCase,
     OptionalTarget,
     Seed,
     Separator,
@@ -62,6 +63,7 @@ def learn(
     ] = "bhc",
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
+    merge_case: MergeCase = False,
     compare: Annotated[
         Path | None,
         typer.Option(help="Hierarchy file over the same classes that the result is compared with."),
@@ -98,7 +100,7 @@ def learn(
     require_csv(excel_safe, out or [])
     reference = None if compare is None else Hierarchy.read(compare)
     with Console(stderr=True).status("reading data ...") as status:
-        problem = find_data(data, target, separator, labels_separator)
+        problem = find_data(data, target, separator, labels_separator, merge_case)
         status.update(f"learning by {method} ...")
         learned = learn_tree(
             problem, method, random_state=seed, n_jobs=n_jobs, parameters=parameters

@@ -54,6 +54,7 @@ def fit_table(
     settings: Mapping[str, Any] | None = None,
     separator: str | None = None,
     labels_separator: str | None = None,
+    merge_case: bool = False,
     columns: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     decimal: Given = None,
@@ -105,6 +106,9 @@ def fit_table(
         that cells are plain names.
     labels_separator : str, optional
         Separator of several paths in a cell.
+    merge_case : bool
+        Read names of classes that differ in case or spaces only as one, in the most frequent
+        spelling; by default they are different classes, and are named.
     columns : dict of str to str, optional
         Kinds of columns that are not inferred: "text", "category", "number" or "date". Values that
         cannot be read as such are missing, and are counted. Identifiers are left out unless their
@@ -184,9 +188,10 @@ def fit_table(
     bad = BadRows() if skip_bad_rows or bad_rows is not None else None
     read = partial(
         read_problem, table, target, hierarchy=hierarchy, separator=separator,
-        labels_separator=labels_separator, columns=columns, drop=drop, decimal=decimal,
-        date_format=date_format, header=header, bad=bad, seed=seed, n_jobs=n_jobs, tell=tell,
-        memory=memory, tick=clock.step, use_labels=use_labels, language=language,
+        labels_separator=labels_separator, merge_case=merge_case, columns=columns, drop=drop,
+        decimal=decimal, date_format=date_format, header=header, bad=bad, seed=seed,
+        n_jobs=n_jobs, tell=tell, memory=memory, tick=clock.step, use_labels=use_labels,
+        language=language,
     )  # fmt: skip
     try:
         problem = clock.within(np.inf, read)

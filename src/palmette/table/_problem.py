@@ -20,6 +20,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._vocabulary import Languages
 from palmette.table._label_rows import LabelRows
 from palmette.table._large import LargeTable, read_or_sample
+from palmette.table._near_labels import count_nodes, find_spellings, sentences_on_names
 from palmette.table._reading import as_part, seems_headerless
 from palmette.table._related import ABOVE, Related, find_leaks, find_related, sentences
 from palmette.table._schema import Schema, Unread
@@ -183,6 +184,7 @@ def read_problem(
     hierarchy: Any = None,
     separator: str | None = None,
     labels_separator: str | None = None,
+    merge_case: bool = False,
     columns: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     decimal: Given = None,
@@ -258,6 +260,13 @@ def read_problem(
     else:
         related.copies.update(dict.fromkeys(related.levels, ABOVE))
         related.levels.clear()
+    if given is None:
+        nodes = count_nodes(labels.paths)
+        for sentence in sentences_on_names(nodes, merge_case):
+            note(sentence)
+        if merge_case:
+            form.spelled = find_spellings(nodes)
+            labels.paths = [form.respelled(row) for row in labels.paths]
     schema = Schema.infer(
         frame, leave_out=[*form.columns, *drop, *related.copies], given=columns, decimal=decimal,
         date_format=date_format, tell=note,

@@ -24,6 +24,7 @@ from palmette.hierarchy._separators import (
     split_path,
 )
 from palmette.persistence.checks import held, require
+from palmette.table._near_labels import respell
 from palmette.table._target_nodes import Path, Refuse, find_node, place_of
 from palmette.table._written import near_names
 
@@ -69,6 +70,8 @@ class TargetForm:
         Whether cells are texts of lists, such as ``["a > b", "a > c"]``.
     cells : list of str
         Up to three cells with several labels, if their separator was found.
+    spelled : dict of str to str
+        Names by path, for spellings in other case that are read as one; see `_near_labels`.
     example : str or None
         A label that the separator splits, or that is a plain name in spite of such a mark.
 
@@ -91,6 +94,7 @@ class TargetForm:
         "splits_lists": held(bool),
         "lists_in_texts": held(bool, or_absent=True),
         "cells": held(list, each=(str,), or_absent=True),
+        "spelled": held(dict, each=(str,), or_absent=True),
         "example": held(str, or_none=True),
     }
 
@@ -111,6 +115,7 @@ class TargetForm:
         self.splits_lists = False
         self.lists_in_texts = False
         self.cells: list[str] = []
+        self.spelled: dict[str, str] = {}
         self.example: str | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -218,7 +223,7 @@ class TargetForm:
                     f"the table has no target column {name!r} (it has: {listed(frame.columns)})."
                 )
         if len(self.columns) > 1:
-            return _level_paths(frame, levels, lines, refuse)
+            return [*map(self.respelled, _level_paths(frame, levels, lines, refuse))]
         known = {} if known is None else known
         rows: list[Any] = []
         read: dict[str, Any] = {}  # the same text is read once, whatever the number of rows
@@ -230,18 +235,24 @@ class TargetForm:
                 rows.append(None)
                 continue
             try:
-                paths = [self._path(label, known) for label in self._labels(cell)]
+                paths = [*dict.fromkeys(self._path(label, known) for label in self._labels(cell))]
             except _BadTarget as error:
                 _refuse(f"{place_of(row, lines)} of {error}", row, refuse)
                 rows.append(None)
                 continue
-            if self.several:
-                rows.append(list(dict.fromkeys(paths)) or None)
-            else:
-                rows.append(paths[0] if paths else None)
+            found = paths if self.several else paths[0] if paths else None
+            rows.append(self.respelled(found or None))
             if type(cell) is str:
                 read[cell] = rows[-1]
         return rows
+
+    def respelled(self, row: Any) -> Any:
+        """Return the path of a row, a list of them or None, in the most frequent spelling."""
+        if row is None or not self.spelled:
+            return row
+        if isinstance(row, list):
+            return list(dict.fromkeys(respell(path, self.spelled) for path in row))
+        return respell(row, self.spelled)
 
     def settle(
         self, labels: Iterable[Any], known: dict[str, Path], hierarchy: Hierarchy | None = None
