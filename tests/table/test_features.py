@@ -319,3 +319,33 @@ def test_a_column_of_dates_without_any():
     vectorizer = TableFeatures(Schema({"price": "number", "since": "date"}))
     assert vectorizer.fit_transform(frame).shape == (4, 1)
     assert vectorizer.get_feature_names_out().tolist() == ["price"]
+
+
+def test_vowel_signs_and_other_marks_are_parts_of_words():
+    texts = ["हिन्दी", "நன்றி", "cafe\u0301", "ภาษา"]
+    words = TextVectorizer(pieces=None, min_rows=1).fit(texts[:3]).names_.tolist()
+    assert sorted(words) == sorted(texts[:3])
+
+
+def test_each_emoji_is_a_word():
+    texts = ["🍎🍏 good", "🍎 bad", "👍🏽"]
+    vectorizer = TextVectorizer(pieces=None, min_rows=1).fit(texts)
+    assert {"🍎", "🍏", "good", "bad", "👍", "🏽"} <= set(vectorizer.names_)
+    assert vectorizer.transform(["x🍎y"]).nnz == 1
+
+
+def test_texts_without_spaces_have_pieces_of_single_rows_and_no_words():
+    vectorizer = TextVectorizer().fit(["苦笑的脸", "冷汗，出汗", "iphone 手机壳"])
+    assert vectorizer.n_words_ == 0
+    names = {name.strip("*") for name in vectorizer.names_}
+    assert {"汗", "冷汗", "手机壳", "苦笑的"} <= names
+
+
+def test_words_without_spaces_are_no_identifiers():
+    letters = [chr(code) for code in range(0x4E00, 0x4E00 + 400)]
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(letters, 3)) for _ in range(200)]
+    assert Schema.infer(pd.DataFrame({"word": words})).kinds == {"word": "text"}
+    codes = ["".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 9)) for _ in range(200)]
+    frame = pd.DataFrame({"code": codes, "price": rng.random(200)})
+    assert list(Schema.infer(frame).kinds) == ["price"]

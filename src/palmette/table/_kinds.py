@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from palmette.table._dates import FoundDates, find_formats, to_dates
 from palmette.table._numbers import Found, find_form, parse_numbers, plain_numbers
+from palmette.table._texts import is_unspaced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -441,10 +442,14 @@ def _vary(texts: list[str]) -> bool:
 
 
 def _recurrence(texts: list[str]) -> float:
-    """Share of the groups of three letters or digits that occur in another string as well."""
+    """Share of the groups of three letters or digits that occur in another string as well.
+
+    In scripts without spaces, words have one or two letters, and single ones are compared.
+    """
+    size = 1 if is_unspaced(texts) else 3
     seen: Counter[str] = Counter()
     for text in texts:
         word = re.sub(r"[\W_]", "", text.casefold())
-        seen.update({word[i : i + 3] for i in range(len(word) - 2)})
+        seen.update({word[i : i + size] for i in range(len(word) - size + 1)})
     total = sum(seen.values())
     return sum(n for n in seen.values() if n > 1) / total if total else 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,8 +19,11 @@ from palmette.persistence.checks import numbers, require
 _TOP = np.uint64(1) << np.uint64(63)
 # Thai, Lao, Tibetan and Burmese; Khmer; Chinese and Japanese
 _UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
+# signs, each of which is a word
+_EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
 _CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time, about 200 MiB of grams
 _LONG = 60  # mean number of characters from which texts are long
+_FEW = 5000  # number of texts without spaces below which grams of a single one count, too
 _MANY = 100  # number of texts from which frequent pieces are left out
 
 
@@ -36,9 +41,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     pieces : "auto", tuple of two ints, or None
         Minimum and maximum number of characters of a piece; None for words and pairs only. "auto"
         is (3, 4) for texts of less than 60 characters on average, 4 for longer ones, and (1, 3) for
-        scripts without spaces between words.
+        scripts without spaces between words, of which "tfidf" has no words then.
     min_rows : "auto" or int
-        Minimum number of rows of a gram, with "tfidf". "auto" is 2, and 3 for long texts.
+        Minimum number of rows of a gram, with "tfidf". "auto" is 2, 3 for long texts, and 1 for
+        less than 5,000 texts without spaces.
     max_share : "auto" or float
         Maximum share of the rows that have a piece, with "tfidf": pieces in more of them are left
         out, words and pairs are not. "auto" is 0.2 for 100 or more long texts, else 1.
@@ -213,11 +219,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _set_grams(self, texts: list[str]) -> None:
         """Set which grams are used: as given, or by the length of the texts and their script."""
         is_long = sum(map(len, texts)) >= _LONG * len(texts) > 0
-        unspaced = _is_unspaced(texts)
+        unspaced = is_unspaced(texts)
         pieces = (1, 3) if unspaced else (4, 4) if is_long else (3, 4)
         frequent = is_long and not unspaced and len(texts) >= _MANY
         self.pieces_: Any = pieces if self.pieces == "auto" else self.pieces
-        self.min_rows_ = int(self.min_rows) if self.min_rows != "auto" else 3 if is_long else 2
+        rare = 1 if unspaced and len(texts) < _FEW else 3 if is_long else 2
+        self.min_rows_ = rare if self.min_rows == "auto" else int(self.min_rows)
         self.max_share_ = float(self.max_share) if self.max_share != "auto" else 0.2**frequent
 
     def _learn_grams(self, texts: list[str]) -> NDArray[np.float64]:
@@ -232,6 +239,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         order = np.lexsort([found[kept], -counts[kept]])  # frequent ones first: adjacent in memory
         kept = kept[order[: self.max_columns]]
         kept = kept[np.argsort(is_piece[kept], kind="stable")]
+        if is_unspaced(texts) and is_piece[kept].any():
+            kept = kept[is_piece[kept]]  # between marks are no words there, but parts of a text
         self.hashes_ = found[kept]
         self.n_words_ = int((~is_piece[kept]).sum())
         self.names_ = self._name_columns(texts)
@@ -340,7 +349,7 @@ def _empty_table(size: int) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDAr
     return np.zeros(size, np.uint64), np.zeros(size, np.int64), np.zeros(size, np.int64)
 
 
-def _is_unspaced(texts: list[str]) -> bool:
+def is_unspaced(texts: list[str]) -> bool:
     """Whether the script of texts has no spaces between words."""
     sample = "".join(texts[:1000])[:100_000]
     unspaced = sum(any(low <= c <= high for low, high in _UNSPACED) for c in sample)
@@ -348,7 +357,8 @@ def _is_unspaced(texts: list[str]) -> bool:
 
 
 def _as_texts(values: Iterable[Any]) -> list[str]:
-    return [value.lower() if isinstance(value, str) else "" for value in values]
+    texts = [value.lower() if isinstance(value, str) else "" for value in values]
+    return [text if text.isascii() else _EMOJI.sub(r" \g<0> ", text) for text in texts]
 
 
 def _hash_texts(texts: list[str], low: int, high: int, spans: bool) -> _Grams:
@@ -368,12 +378,14 @@ def _hash_texts(texts: list[str], low: int, high: int, spans: bool) -> _Grams:
 
 
 def _word_characters(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Whether each code is a letter, a digit or an underscore."""
+    """Whether each code is a letter, a mark of one, a digit, an underscore or an emoji."""
     table = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.uint8)
     table[codes] = 1
     for code in np.flatnonzero(table).tolist():
         character = chr(code)
-        table[code] = character.isalnum() or character == "_"
+        is_mark = unicodedata.category(character).startswith("M")
+        is_sign = character == "_" or _EMOJI.match(character) is not None
+        table[code] = character.isalnum() or is_mark or is_sign
     return table
 
 
