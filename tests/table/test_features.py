@@ -102,7 +102,7 @@ def test_numbers_are_those_of_skrub_in_the_order_of_the_columns():
 @pytest.mark.filterwarnings("ignore:Found unknown categories")
 def test_categories_are_those_of_skrub():
     rng = np.random.default_rng(0)
-    words = ["red", "Red ", "été", "no", "a_b", "N/A", " ", "-", None, "?", "x y", "None"]
+    words = ["red", "Red ", "été", "no", "a_b", "N/A", " ", "-", None, "?", "x y", "nan"]
     frame = pd.DataFrame({f"c{i}": rng.choice(words[: 1 + i], 30) for i in range(12)}, dtype=object)
     frame["gone"] = np.array([None, "nan"] * 15, dtype=object)
     frame["late"] = np.array(["red"] * 10 + [None] * 20, dtype=object)
