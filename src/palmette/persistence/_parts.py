@@ -182,8 +182,8 @@ def _check_boosted_trees(estimator: Any) -> None:
         if not _name(estimator.init_).startswith("sklearn.dummy."):
             raise Untrusted(_name(estimator))
         row, loss = np.zeros((1, 1)), estimator._loss
-        found = _init_raw_predictions(row, estimator.init_, loss, is_classifier(estimator))
-        first_scores = found.shape
+        scores = _init_raw_predictions(row, estimator.init_, loss, is_classifier(estimator))
+        first_scores = scores.shape
     require(first_scores == (1, trees.shape[1]), "trees and first scores do not fit together")
 
 

@@ -54,14 +54,14 @@ def find_spellings(nodes: Mapping[Path, int]) -> dict[str, str]:
     groups: dict[str, list[tuple[int, Path]]] = defaultdict(list)
     for path, n_rows in nodes.items():
         groups[_key(path)].append((n_rows, path))
-    found = {}
+    spellings = {}
     for key, group in groups.items():
         names: Counter[Any] = Counter()
         for n_rows, path in group:
             names[path[-1]] += n_rows
         if len(names) > 1:
-            found[key] = str(names.most_common(1)[0][0])
-    return found
+            spellings[key] = str(names.most_common(1)[0][0])
+    return spellings
 
 
 def respell(path: Path, spellings: Mapping[str, str]) -> Path:
@@ -93,7 +93,7 @@ def sentences_on_names(nodes: Mapping[Path, int], merges: bool) -> list[str]:
     (1). To read them as one, pass --merge-case
     """
     cased = _groups(nodes, _folded)
-    told = []
+    lines = []
     if cased:
         what = f"{len(cased):,} {'class is' if len(cased) == 1 else 'classes are'} written"
         if merges:
@@ -102,19 +102,19 @@ def sentences_on_names(nodes: Mapping[Path, int], merges: bool) -> list[str]:
         else:
             what += " in several ways, which are different classes here"
             advice = ". To read them as one, pass --merge-case"
-        told.append(f"{what}: {_examples(cased, nodes)}{advice}")
+        lines.append(f"{what}: {_examples(cased, nodes)}{advice}")
     plurals = [group for group in _groups(nodes, _singular) if len({*map(_key, group)}) > 1]
     if plurals:
-        told.append(
+        lines.append(
             f"Perhaps the same, but different classes here: {_examples(plurals, nodes)}. If they "
             "are, give them one name in the table"
         )
     if astray := _astray(nodes):
-        told.append(
+        lines.append(
             f"{_examples(astray, nodes)}: a label at the top has the name of one below another. If "
             "it is the same, write its whole path in the table"
         )
-    return told
+    return lines
 
 
 def _folded(name: Any) -> Any:
@@ -136,10 +136,10 @@ def _key(path: Path) -> str:
 
 def _groups(nodes: Mapping[Path, int], form: Any) -> list[list[Path]]:
     """Return nodes with equal forms of names below one parent, of more than one spelling."""
-    found: dict[Any, list[Path]] = defaultdict(list)
+    groups: dict[Any, list[Path]] = defaultdict(list)
     for path in nodes:
-        found[_key(path[:-1]), form(path[-1])].append(path)
-    return [group for group in found.values() if len({path[-1] for path in group}) > 1]
+        groups[_key(path[:-1]), form(path[-1])].append(path)
+    return [group for group in groups.values() if len({path[-1] for path in group}) > 1]
 
 
 def _astray(nodes: Mapping[Path, int]) -> list[list[Path]]:
@@ -148,12 +148,12 @@ def _astray(nodes: Mapping[Path, int]) -> list[list[Path]]:
     if inner == {()}:
         return []
     alone = {_singular(path[0]): path for path in nodes if len(path) == 1 and path not in inner}
-    found: dict[Path, list[Path]] = {}
+    groups: dict[Path, list[Path]] = {}
     for path in nodes:
         same = alone.get(_singular(path[-1])) if len(path) > 1 else None
         if same is not None and _folded(path[0]) != _folded(same[0]):
-            found.setdefault(same, [same]).append(path)
-    return list(found.values())
+            groups.setdefault(same, [same]).append(path)
+    return list(groups.values())
 
 
 def _examples(groups: list[list[Path]], nodes: Mapping[Path, int]) -> str:

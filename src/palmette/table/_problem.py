@@ -252,14 +252,15 @@ def read_problem(
     codes = None if form.several else _codes(labels.paths)
     exempt = [*form.columns, *drop, *(columns or {})]
     related = _related(frame, form, codes, exempt)
-    if related.levels and given is None and learner is None and large is None:
+    is_plain = len(form.columns) == 1 and form.separator is None and large is None
+    if not (is_plain and given is None and learner is None):  # there are levels already
+        related.copies.update(dict.fromkeys(related.levels, ABOVE))
+        related.levels.clear()
+    if related.levels:
         n_gaps, form = labels.n_gaps, TargetForm([*related.levels, *form.columns])
         labels = TargetRows(source, frame, lines)
         labels.read(form, None)
         labels.n_gaps = n_gaps
-    else:
-        related.copies.update(dict.fromkeys(related.levels, ABOVE))
-        related.levels.clear()
     if given is None:
         nodes = count_nodes(labels.paths)
         for sentence in sentences_on_names(nodes, merge_case):
@@ -324,11 +325,7 @@ def _related(frame: Any, form: TargetForm, codes: Any, exempt: Sequence[str]) ->
     if codes is None:
         return Related([], {})
     others = [name for name in frame.columns if name not in exempt]
-    found = find_related(frame, others, codes, list(frame.columns).index(form.columns[0]))
-    if len(form.columns) > 1 or form.separator is not None:  # the path has its levels already
-        found.copies.update(dict.fromkeys(found.levels, ABOVE))
-        found.levels.clear()
-    return found
+    return find_related(frame, others, codes, list(frame.columns).index(form.columns[0]))
 
 
 def _with_label_rows(

@@ -81,9 +81,9 @@ def find_related(
     cells = {name: _codes(frame[name].iloc[few]) for name in near}
     once = _first_of_equal_rows(list(cells.values()))  # rows that repeat are no evidence
     few, classes = few[once], codes[few[once]]
-    found, above = Related([], {}), {}
+    related, above = Related([], {}), {}
     if len(few) < _LEAST_ROWS or classes.min() == classes.max():
-        return found
+        return related
     for name, column in cells.items():
         relation = ""
         if frame[name].dtype.kind not in "fcbmM":
@@ -98,10 +98,10 @@ def find_related(
         if relation == ABOVE and column.min() >= 0:
             above[name] = column
         elif relation:
-            found.copies[name] = relation
-    found.levels.extend(_chain(above, places))
-    found.copies.update(dict.fromkeys(above.keys() - set(found.levels), ABOVE))
-    return found
+            related.copies[name] = relation
+    related.levels.extend(_chain(above, places))
+    related.copies.update(dict.fromkeys(above.keys() - set(related.levels), ABOVE))
+    return related
 
 
 def find_leaks(frame: pd.DataFrame, kinds: Mapping[str, str], codes: IntArray) -> dict[str, float]:
@@ -125,7 +125,7 @@ def find_leaks(frame: pd.DataFrame, kinds: Mapping[str, str], codes: IntArray) -
     sizes = np.bincount(classes)
     if len(few) < _LEAST_ROWS or sizes.max() > 0.9 * len(few):
         return {}
-    found = {}
+    leaks = {}
     for name, kind in list(kinds.items())[:_COLUMNS]:
         share = 0.0
         if kind == "category":
@@ -133,8 +133,8 @@ def find_leaks(frame: pd.DataFrame, kinds: Mapping[str, str], codes: IntArray) -
         elif kind == "number" and len(sizes) <= _LABELS:
             share = _predicted_by_tree(frame[name].to_numpy(dtype=np.float64)[few], classes)
         if share >= _LEAK:
-            found[name] = share
-    return found
+            leaks[name] = share
+    return leaks
 
 
 def _codes(column: pd.Series[Any]) -> IntArray:
@@ -164,10 +164,10 @@ def _are_names(texts: list[str]) -> bool:
 
 def _relation(column: IntArray, codes: IntArray) -> str:
     """Return how a column is related to the target; empty for not at all, or too few rows."""
-    known = column >= 0
-    if known.mean() < 0.5:
+    has_value = column >= 0
+    if has_value.mean() < 0.5:
         return ""
-    column, codes = column[known], codes[known]
+    column, codes = column[has_value], codes[has_value]
     n, counts, sizes = len(codes), np.bincount(column), np.bincount(codes)
     values, classes = np.count_nonzero(counts), np.count_nonzero(sizes)
     if min(values, classes) < 2:
@@ -245,12 +245,12 @@ def _predicted_by_tree(cells: NDArray[np.float64], codes: IntArray) -> float:
     return n_right / len(cells)
 
 
-def sentences(found: Related, leaks: Mapping[str, float], target: str) -> list[str]:
+def sentences(related: Related, leaks: Mapping[str, float], target: str) -> list[str]:
     """Say what was found, and what to do.
 
     Parameters
     ----------
-    found : Related
+    related : Related
     leaks : dict of str to float
         As from `find_leaks`.
     target : str
@@ -258,33 +258,33 @@ def sentences(found: Related, leaks: Mapping[str, float], target: str) -> list[s
 
     Examples
     --------
-    >>> found = Related(["family"], {})
-    >>> for sentence in sentences(found, {"code": 0.991}, "species"):
+    >>> related = Related(["family"], {})
+    >>> for sentence in sentences(related, {"code": 0.991}, "species"):
     ...     print(sentence)  # doctest: +NORMALIZE_WHITESPACE
     The column 'family' follows from the target: it is read as the level above it, family > species,
     and is no input. If it is one, pass --column family=category
     The column 'code' alone predicts 99.1 % of the rows. If it is not known for new rows, pass
     --drop code
     """
-    told = []
-    if found.levels:
-        one = len(found.levels) == 1
-        names = listed([repr(name) for name in found.levels])
-        told.append(
+    lines = []
+    if related.levels:
+        one = len(related.levels) == 1
+        names = listed([repr(name) for name in related.levels])
+        lines.append(
             f"The column{'' if one else 's'} {names} {'follows' if one else 'follow'} from the "
             f"target: {'it is read as the level' if one else 'they are read as the levels'} above "
-            f"it, {' > '.join([*found.levels, target])}, and {'is' if one else 'are'} no "
+            f"it, {' > '.join([*related.levels, target])}, and {'is' if one else 'are'} no "
             f"input{'' if one else 's'}. If {'it is one' if one else 'one of them is'}, pass "
-            f"--column {found.levels[0]}=category"
+            f"--column {related.levels[0]}=category"
         )
-    for name, why in found.copies.items():
-        told.append(
+    for name, why in related.copies.items():
+        lines.append(
             f"The column {name!r} is left out: {why}. If it is an input, pass "
             f"--column {name}=category"
         )
     for name, share in leaks.items():
-        told.append(
+        lines.append(
             f"The column {name!r} alone predicts {100 * share:.1f} % of the rows. If it is not "
             f"known for new rows, pass --drop {name}"
         )
-    return told
+    return lines

@@ -403,10 +403,10 @@ def _to_date(column: pd.Series[Any], formats: str) -> tuple[Any, Any, Any]:
     import pandas as pd
 
     if pd.api.types.infer_dtype(column, skipna=True) in ("datetime", "date", "datetime64"):
-        found = in_microseconds(pd.to_datetime(column, utc=True, errors="coerce"))
-        wrong = np.flatnonzero(np.isnat(found) & column.notna().to_numpy(dtype=bool))
-        given = column.to_numpy()
-        return found, wrong, {int(i): str(given[i]) for i in wrong}
+        dates = in_microseconds(pd.to_datetime(column, utc=True, errors="coerce"))
+        wrong = np.flatnonzero(np.isnat(dates) & column.notna().to_numpy(dtype=bool))
+        values = column.to_numpy()
+        return dates, wrong, {int(i): str(values[i]) for i in wrong}
     cells = Distinct.of(column)
     dates = to_dates(cells.texts, formats)
     bad = np.isnat(dates)
