@@ -352,3 +352,15 @@ def test_a_terminal_gets_the_same(capsys):
     with open_writer(None) as writer:
         writer.write(pd.DataFrame(STRANGE))
     assert capsys.readouterr().out.splitlines()[2] == "," * (len(STRANGE) - 1)
+
+
+def test_an_empty_first_sheet_names_the_others(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        pd.DataFrame().to_excel(writer, sheet_name="Notes", index=False)
+        pd.DataFrame({"a": [1, 2]}).to_excel(writer, sheet_name="Goods 2024", index=False)
+    with pytest.raises(ReadError, match=r"first sheet is empty.*pass --sheet 'Goods 2024'"):
+        read(path)
+    assert read(path, sheet="Goods 2024")["a"].tolist() == [1, 2]
+    with pytest.raises(ReadError, match="the sheet is empty"):
+        read(path, sheet="Notes")

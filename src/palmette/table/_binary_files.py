@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import free_memory
+from palmette._text import listed
 from palmette.exceptions import ReadError
 from palmette.table._delimited import Part, numbered_columns, refuse, require_distinct
 from palmette.table._sources import TableSource
@@ -99,12 +100,12 @@ def workbook_parts(source: TableSource, rows: int) -> Iterator[Part]:
     _check_sizes(stream, source.title)
     sheet = 0 if source.sheet is None else source.sheet
     # only an empty cell is empty: words such as NA and None may be labels
-    grid = pd.read_excel(
-        stream, sheet_name=sheet, header=None, dtype=object, engine="openpyxl",
-        keep_default_na=False, na_values=[""],
-    )  # fmt: skip
+    workbook = pd.ExcelFile(stream, engine="openpyxl")
+    grid = workbook.parse(sheet, header=None, dtype=object, keep_default_na=False, na_values=[""])
     if not len(grid):
-        raise ReadError("the sheet is empty", path=source.title)
+        others = [name for name in workbook.sheet_names[1:] if source.sheet is None]
+        advice = f". Others are {listed(others)}: pass --sheet {others[0]!r}" if others else ""
+        raise ReadError(f"the {'first ' * bool(others)}sheet is empty{advice}", path=source.title)
     if source.header:
         named = enumerate(grid.iloc[0])
         names = [f"column {i + 1}" if pd.isna(name) else str(name) for i, name in named]
