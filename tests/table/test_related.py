@@ -98,6 +98,8 @@ def test_a_table_with_level_columns(animals, tmp_path):
     loaded = pm.load(tmp_path / "m.palmette")
     answers = loaded.predict(animals[["length", "wild", "seen"]])
     assert answers[0][:2] == SPECIES[answers[0][2]]
+    review = pm.review(loaded, animals.drop(columns=["family", "genus"]), folds=0)
+    assert review.attrs["review"]["labelled"] == len(animals)
     # the last level says the rest
     truth = loaded.read_target(animals[["species"]])
     assert truth == loaded.read_target(animals)

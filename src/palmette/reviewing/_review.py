@@ -204,7 +204,7 @@ class _Given:
         self.cells = [""] * n_rows
         self.labelled = np.zeros(n_rows, dtype=bool)
         self.unknown = np.zeros(n_rows, dtype=bool)
-        if any(name not in frame.columns for name in model.target_.columns):
+        if model.target_.columns[-1] not in frame.columns:
             return
         rows = model.target_.read(frame)
         self.labelled = model.labelled_rows(frame)

@@ -107,8 +107,8 @@ def fit_table(
     labels_separator : str, optional
         Separator of several paths in a cell.
     merge_case : bool
-        Read names of classes that differ in case or spaces only as one, in the most frequent
-        spelling; by default they are different classes, and are named.
+        Read names of classes that differ in case or spaces only as one, in the spelling of a given
+        tree or else the most frequent one; by default they are different classes, and are named.
     columns : dict of str to str, optional
         Kinds of columns that are not inferred: "text", "category", "number" or "date". Values that
         cannot be read as such are missing, and are counted. Identifiers are left out unless their
@@ -356,6 +356,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             settings=facts["settings"],
             separator=self.target_.separator or ("" if len(self.target_.columns) == 1 else None),
             labels_separator=self.target_.labels_separator,
+            merge_case=bool(self.target_.spelled),
             columns=self.schema_.kinds,
             decimal=self.schema_.decimals or None,
             date_format=self.schema_.date_formats or None,

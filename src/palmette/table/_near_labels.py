@@ -34,7 +34,7 @@ def count_nodes(paths: Iterable[Any]) -> Counter[Path]:
 
 
 def find_spellings(nodes: Mapping[Path, int]) -> dict[str, str]:
-    """Return the most frequent spelling of every path of which there are several.
+    """Return the most frequent spelling of every path.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def find_spellings(nodes: Mapping[Path, int]) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        The last name by key of the path, where spellings differ in case or spaces.
+        The last name by a key of the path that is the same in all cases and spaces.
 
     Examples
     --------
     >>> sorted(find_spellings({("Food",): 5, ("food",): 1, ("Food", "Fruit"): 2}).values())
-    ['Food']
+    ['Food', 'Fruit']
     """
     groups: dict[str, list[tuple[int, Path]]] = defaultdict(list)
     for path, n_rows in nodes.items():
@@ -59,8 +59,7 @@ def find_spellings(nodes: Mapping[Path, int]) -> dict[str, str]:
         names: Counter[Any] = Counter()
         for n_rows, path in group:
             names[path[-1]] += n_rows
-        if len(names) > 1:
-            spellings[key] = str(names.most_common(1)[0][0])
+        spellings[key] = str(names.most_common(1)[0][0])
     return spellings
 
 

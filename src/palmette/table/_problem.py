@@ -239,6 +239,8 @@ def read_problem(
         raise PalmetteError(f"{error} {hint}.") from error
     if hint:
         note(hint)
+    if merge_case and given is not None and given.is_tree:
+        form.spelled = _spellings_of(given, form, frame)
     labels = TargetRows(source, frame, lines)
     labels.read(form, given)
     frame, lines = labels.rows()
@@ -313,6 +315,15 @@ def read_problem(
             "are never on both sides of a split"
         )
     return problem
+
+
+def _spellings_of(hierarchy: Hierarchy, form: TargetForm, frame: Any) -> dict[str, str]:
+    """Return how a hierarchy spells the labels of a table that differ in case or spaces."""
+    rows = form.read(frame, refuse=lambda row, why: None)
+    nodes = count_nodes(row for row in rows if row is not None)
+    for node in range(1, hierarchy.n_nodes):
+        nodes[hierarchy.path(node)] += len(rows) + 1
+    return find_spellings(nodes)
 
 
 def _codes(labels: list[Any]) -> NDArray[np.int64]:

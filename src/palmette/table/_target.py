@@ -71,7 +71,7 @@ class TargetForm:
     cells : list of str
         Up to three cells with several labels, if their separator was found.
     spelled : dict of str to str
-        Names by path, for spellings in other case that are read as one; see `_near_labels`.
+        Names by path, if spellings in other case are read as one; see `_near_labels`.
     example : str or None
         A label that the separator splits, or that is a plain name in spite of such a mark.
 
