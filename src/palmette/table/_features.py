@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from palmette.base._column_units import ColumnUnits
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import array, held, require
+from palmette.table._scaling import NumberScaler
 from palmette.table._schema import Schema
 from palmette.table._texts import TextVectorizer
 
@@ -58,8 +59,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Columns that `table_` encodes, and columns of numbers that have a value.
     units_ : ColumnUnits or None
         Units of the columns of numbers, where single precision cannot hold some of them.
-    scaler_ : Pipeline or None
-        Scales those features other than texts that are not indicators, and imputes missing values.
+    scaler_ : NumberScaler or None
+        Scales those features other than texts that are not indicators, and imputes missing values;
+        a pipeline in files of earlier versions.
     is_indicator_ : bool array of shape (n_table_features,)
         Which features other than texts are 0 or 1, and are not scaled.
     weight_ : float
@@ -110,7 +112,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.categories_, many = _find_categories(X, self.schema.names("category"))
         many.update(self.schema.names("date"))
         self.encoded_: list[str] | None = [name for name in self.schema.names() if name in many]
-        self.numbers_ = [name for name in numbers if X[name].notna().any()]
+        has_value = X[numbers].notna().any().tolist()
+        self.numbers_ = [name for name, some in zip(numbers, has_value, strict=True) if some]
         self.units_ = ColumnUnits.of(self._numbers_of(X)) if self.numbers_ else None
         if len(texts) < len(self.schema.kinds):
             coded = None
@@ -120,7 +123,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             found = self._found(X, coded)
             self.is_indicator_ = np.array([flag for _, _, flag in self._layout()], dtype=bool)
             if not self.is_indicator_.all():
-                self.scaler_ = _scaler().fit(found[:, ~self.is_indicator_])
+                self.scaler_ = NumberScaler.of(found[:, ~self.is_indicator_])
             self.weight_ = 1.0
             scaled = self._scale(found)
             if texts:
@@ -238,6 +241,10 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             and {type(text) for each in found.values() for text in each} <= {str, type(None)},
             "the categories of columns are not lists of strings",
         )
+        scaler = vars(self).get("scaler_")
+        if isinstance(scaler, NumberScaler):
+            n_scaled = int(np.count_nonzero(~self.is_indicator_))
+            require(len(scaler.centres) == n_scaled, "the scale of numbers is of other columns")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if state.get("table_") is not None and "is_indicator_" not in state:
@@ -260,8 +267,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             found = np.array([name for _, name, _ in layout], dtype=object)
             names += found[self.is_indicator_].tolist()
             if not self.is_indicator_.all():
-                scaled = self.scaler_.get_feature_names_out(found[~self.is_indicator_])
-                names += map(str, scaled)
+                scaled = found[~self.is_indicator_]
+                if isinstance(self.scaler_, NumberScaler):
+                    names += self.scaler_.names_of(scaled)
+                else:
+                    names += map(str, self.scaler_.get_feature_names_out(scaled))
         return np.array(names, dtype=object)
 
     def describe(self) -> str:
@@ -334,18 +344,6 @@ def _skrub(name: str) -> Any:
             "columns of categories, numbers and dates need skrub: pip install 'palmette[table]'."
         ) from None
     return getattr(skrub, name)
-
-
-def _scaler() -> Any:
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(
-        _skrub("SquashingScaler")(),
-        SimpleImputer(
-            strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True
-        ),
-    )
 
 
 def _join(blocks: list[Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -196,21 +197,25 @@ def guess_kind(
             found = _given_dates(Distinct.of(column), date_format)
             if found is not None:
                 return found
-        why = running_numbers(numbers, name)
-        return Guess(None, why=why) if why else Guess("number")
+        return guess_number(numbers, name)
     special = _kind_of_objects(column)
     if special is not None:
         return Guess(special)
     known = None if decimal == "," or date_format is not None else plain_cells(column)
     if known is not None:  # most cells; are the others missing, and are they no codes of digits?
         others = Distinct.of(column[known.rest]).texts
-        if not len(others) and not _has_leading_zeros(column.to_numpy(object)[~known.rest]):
-            why = running_numbers(known.numbers, name)
-            return Guess(None, why=why) if why else Guess("number")
+        if not len(others) and not has_leading_zeros(column.to_numpy(object)[~known.rest].tolist()):
+            return guess_number(known.numbers, name)
     cells = Distinct.of(column)
     if not len(cells.texts):
         return Guess(None, why=EMPTY)
     return _guess_strings(cells, name, decimal, date_format)
+
+
+def guess_number(numbers: NDArray[np.float64], name: str) -> Guess:
+    """Return whether numbers are used, or left out as identifiers."""
+    why = running_numbers(numbers, name)
+    return Guess(None, why=why) if why else Guess("number")
 
 
 def _guess_strings(
@@ -229,14 +234,13 @@ def _guess_strings(
     if decimal != "," and some >= _MOST:
         numbers = plain_numbers(cells.texts)
         share = float(cells.counts[np.isfinite(numbers)].sum()) / cells.n_values
-        if share >= enough and not _has_leading_zeros(cells.texts):
-            why = running_numbers(cells.spread(numbers, np.nan), name)
-            return Guess(None, why=why) if why else Guess("number")
+        if share >= enough and not has_leading_zeros(cells.texts.tolist()):
+            return guess_number(cells.spread(numbers, np.nan), name)
     dates = find_formats(cells.texts, cells.counts)
     if dates is not None and dates.share >= enough:
         return Guess("date", dates=dates)
     found = None
-    if not _has_leading_zeros(cells.texts):
+    if not has_leading_zeros(cells.texts.tolist()):
         found = find_form(cells.texts, cells.counts, decimal)
         if found.share < enough and decimal is not None:
             found = find_form(cells.texts, cells.counts)
@@ -338,13 +342,13 @@ def _text_or_category(cells: Distinct, few: bool) -> str:
     return "text" if all_differ and is_prose else "category"
 
 
-def _has_leading_zeros(texts: NDArray[Any]) -> bool:
+def has_leading_zeros(texts: Sequence[str]) -> bool:
     """Whether strings are codes of digits, such as 01067: of one length, some with a zero first."""
     first = texts[0]
     if len(first) < 2 or not first.isdigit():
         return False
     length, some = len(first), False
-    for text in texts.tolist():
+    for text in texts:
         if len(text) != length or not text.isdigit():
             return False
         some = some or text[0] == "0"

@@ -31,6 +31,7 @@ _LEAST_SAMPLE = 20_000
 _ROWS_PER_TARGET = 3  # of every distinct target, if there are as many
 _MAX_TARGETS = 2_000_000
 _LOOK = 500  # rows of a chunk whose texts are measured
+_LOOK_CELLS = 50_000  # about as many, in tables of many columns
 _PER_CHARACTER = 80  # bytes of features, and of what a fit copies of them, per character of text
 _COPIES = 3  # of a column, while it is read and fitted
 _DEFAULT_SHARE = 0.5  # of the free memory
@@ -201,10 +202,10 @@ def usable_memory(memory: float | None) -> float:
 
 def _bytes_needed(frame: pd.DataFrame) -> float:
     """Estimate the memory of a fit to some rows: columns, features of texts, and copies."""
-    few = frame.iloc[:: max(len(frame) // _LOOK, 1)]
+    look = max(min(_LOOK, _LOOK_CELLS // max(frame.shape[1], 1)), 10)
+    few = frame.iloc[:: max(len(frame) // look, 1)]
     numbers = texts = 0.0
-    for name in frame.columns:
-        cells = few[name]
+    for _, cells in few.items():
         if cells.dtype.kind in "biufM":
             numbers += cells.dtype.itemsize
             continue

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import take_rows
+from palmette._arrays import row_chunks, take_rows
 from palmette._text import caller_level
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -36,6 +36,7 @@ from palmette.table._written import Given, near_names
 
 LEARN = "learn"
 _DEFAULT_LEARNER = "mf-tree"
+_CELLS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True)
@@ -379,9 +380,26 @@ def find_groups(frame: Any) -> NDArray[np.int64] | None:
     """
     import pandas as pd
 
-    keys = pd.util.hash_pandas_object(frame, index=False, categorize=False).to_numpy()
+    is_number = np.array([dtype == np.float64 for dtype in frame.dtypes])
+    keys = np.zeros(len(frame), dtype=np.uint64)
+    if not is_number.all():
+        others = frame.loc[:, ~is_number]
+        keys = pd.util.hash_pandas_object(others, index=False, categorize=False).to_numpy()
+    keys = keys + _hash_numbers(frame.loc[:, is_number].to_numpy(dtype=np.float64))
     codes, distinct = pd.factorize(keys)
     return None if len(distinct) == len(keys) else codes.astype(np.int64)
+
+
+def _hash_numbers(numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return a number per row that only equal rows are likely to share."""
+    rng = np.random.default_rng(0)
+    odd = rng.integers(2**63, size=(2, numbers.shape[1]), dtype=np.uint64) * np.uint64(2) + 1
+    keys = np.zeros(len(numbers), dtype=np.uint64)
+    for part in row_chunks(len(numbers), numbers.shape[1], _CELLS_AT_ONCE):
+        bits = (np.where(np.isnan(numbers[part]), np.nan, numbers[part]) + 0.0).view(np.uint64)
+        mixed = (bits ^ (bits >> np.uint64(32))) * odd[0]
+        keys[part] = ((mixed ^ (mixed >> np.uint64(29))) * odd[1]).sum(axis=1, dtype=np.uint64)
+    return keys
 
 
 def _is_name(table: Any) -> bool:

@@ -232,7 +232,10 @@ def _predicted_by_tree(cells: NDArray[np.float64], codes: IntArray) -> float:
     """Return the share of rows that a small tree of the other half predicts from a number."""
     from sklearn.tree import DecisionTreeClassifier
 
-    if not np.isfinite(cells).all():
+    if (
+        not np.isfinite(cells).all()
+        or _n_changes(cells, codes) > 0.2 * len(cells) + 2 * codes.max()
+    ):
         return 0.0
     x = np.unique(cells, return_inverse=True)[1].reshape(-1, 1).astype(np.float32)
     half, n_right = np.arange(len(cells)) % 2 == 0, 0
@@ -243,6 +246,13 @@ def _predicted_by_tree(cells: NDArray[np.float64], codes: IntArray) -> float:
             return 0.0
         n_right += int(right.sum())
     return n_right / len(cells)
+
+
+def _n_changes(cells: NDArray[np.float64], codes: IntArray) -> int:
+    """Count the changes of class along ascending numbers: at most two per row that a tree misses,
+    and one per leaf. To count them takes a tenth of the time of a tree."""
+    along = codes[np.lexsort([codes, cells])]
+    return int((along[1:] != along[:-1]).sum())
 
 
 def sentences(related: Related, leaks: Mapping[str, float], target: str) -> list[str]:

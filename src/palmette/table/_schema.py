@@ -14,7 +14,17 @@ from palmette._text import caller_level, listed
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.persistence.checks import require
 from palmette.table._dates import ISO, in_microseconds, to_dates
-from palmette.table._kinds import EMPTY, KINDS, Distinct, Guess, guess_kind, plain, plain_cells
+from palmette.table._kinds import (
+    EMPTY,
+    KINDS,
+    Distinct,
+    Guess,
+    guess_kind,
+    guess_number,
+    plain,
+    plain_cells,
+)
+from palmette.table._number_columns import number_columns
 from palmette.table._numbers import DECIMALS, POINT, NumberForm, parse_numbers
 from palmette.table._written import (
     Given,
@@ -134,16 +144,19 @@ class Schema:
         names = [name for name in frame.columns if name not in leave_out]
         check_given(given, list(frame.columns), leave_out)
         written = Written(decimal, date_format, names)
+        open_ = [name for name in names if not (name in given or written.says(name))]
+        numbers = number_columns(frame, open_)
         guesses: dict[str, Guess] = {}
         for name in names:
             kind = given.get(name) or (written.kind_of(name))
-            guesses[name] = (
-                guess_kind(
+            if name in numbers:
+                guesses[name] = guess_number(numbers[name], name)
+            elif kind is None:
+                guesses[name] = guess_kind(
                     frame[name], decimal=written.decimal(name), date_format=written.format(name)
                 )
-                if kind is None
-                else guess_given(frame[name], kind, written)
-            )
+            else:
+                guesses[name] = guess_given(frame[name], kind, written)
         self = cls({name: guess.kind for name, guess in guesses.items() if guess.kind is not None})
         self.left_out = {name: guess.why for name, guess in guesses.items() if guess.kind is None}
         self.table_columns = [str(name) for name in frame.columns]
@@ -290,8 +303,12 @@ class Schema:
 
         self.require(frame.columns, title)
         found = Unread() if unread is None else unread
+        points = [n for n in self.names("number") if self.decimals.get(n, POINT) == POINT]
+        numbers = number_columns(frame, points)
         columns = {}
         for name, kind in self.kinds.items():
+            if name in numbers:
+                continue
             if kind == "number":
                 form = NumberForm(self.decimals.get(name, POINT), self.units.get(name, ""))
                 columns[name], wrong, cells = _to_number(frame[name], form)
@@ -309,7 +326,12 @@ class Schema:
         if unread is None:
             for sentence in found.sentences(title):
                 _warn(sentence)
-        return pd.DataFrame(columns, index=frame.index)
+        cast = pd.DataFrame(columns, index=frame.index)
+        if not numbers:
+            return cast
+        block = np.column_stack(list(numbers.values()))
+        joined = pd.DataFrame(block, index=frame.index, columns=list(numbers))
+        return pd.concat([cast, joined], axis=1)[list(self.kinds)] if columns else joined
 
     def __repr__(self) -> str:
         return f"Schema({self.kinds!r})"

@@ -73,6 +73,10 @@ class Written:
             return "date"
         return "number" if isinstance(self._decimal, Mapping) and name in self._decimal else None
 
+    def says(self, name: str) -> bool:
+        """Return whether anything is said about a column."""
+        return self.decimal(name) is not None or self.format(name) is not None
+
     @property
     def names_decimal(self) -> bool:
         return self._decimal is not None
@@ -168,11 +172,9 @@ def settle_numbers(
     certain = {name: each.form.decimal for name, each in found.items() if each.is_certain}
     commas = [name for name, mark in certain.items() if mark == COMMA]
     points = [name for name, mark in certain.items() if mark == POINT]
-    others = [
-        n
-        for n, g in guesses.items()
-        if g.kind == "number" and n not in found and frame[n].dtype.kind not in "iufb"
-    ]
+    texts = [n for n, dtype in frame.dtypes.items() if dtype.kind not in "iufb"]
+    kind_of = {name: guess.kind for name, guess in guesses.items()}
+    others = [n for n in texts if kind_of.get(n) == "number" and n not in found]
     if commas and not points:
         plain_points = {name: _points(frame[name]) for name in others}
         points = [name for name, (any_, unclear) in plain_points.items() if any_ and not unclear]
