@@ -7,8 +7,10 @@ code written for scikit-learn, which catches `ValueError`, keeps working.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 __all__ = [
+    "AmbiguousTableError",
     "DataHomeError",
     "HierarchyError",
     "LabelError",
@@ -39,6 +41,26 @@ class PathLabelsWarning(UserWarning):
 
 class TableWarning(UserWarning):
     """Something in a table is doubtful: how it was read, and what to pass to read it otherwise."""
+
+
+class AmbiguousTableError(PalmetteError):
+    """A table can be read in several ways, and a wrong guess would spoil the model.
+
+    Parameters
+    ----------
+    message : str
+        What is ambiguous, and what to pass.
+    readings : list of (str, dict of str to Any)
+        The likely one first: in words, and the options of `fit_table` that choose it.
+    """
+
+    def __init__(self, message: str, readings: list[tuple[str, dict[str, Any]]]) -> None:
+        self.readings = readings
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the default of Exception would lose the readings in a worker process
+        return type(self), (str(self), self.readings)
 
 
 class DataHomeError(PalmetteError):

@@ -110,7 +110,7 @@ def test_the_delimiter_splits_all_lines_alike(tmp_path):
 
 def test_bad_targets_are_skipped_too(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("x,kind\n1,a/b\n2,\n3,a//c\n4,a/d\n5,a/b\n")
+    path.write_text("x,kind\n1,a/b\n2,\n3,/\n4,a/d\n5,a/b\n")
     h = Hierarchy.from_paths([("a", "b"), ("a", "c")])
     with pytest.raises(PalmetteError, match="line 4 of the target column 'kind' has the path"):
         read_problem(str(path), "kind", separator="/", hierarchy=h)
@@ -118,8 +118,8 @@ def test_bad_targets_are_skipped_too(tmp_path):
     told = []
     with pytest.raises(PalmetteError, match="one label only"):
         read_problem(str(path), "kind", separator="/", hierarchy=h, bad=bad, tell=told.append)
-    assert [(line, text) for line, _, text in bad.rows] == [(4, "3,a//c"), (5, "4,a/d")]
-    assert "2 rows are skipped: line 4 (the target column 'kind' has the path 'a//c'" in told[0]
+    assert [(line, text) for line, _, text in bad.rows] == [(4, "3,/"), (5, "4,a/d")]
+    assert "2 rows are skipped: line 4 (the target column 'kind' has the path '/'" in told[0]
     path.write_text(path.read_text() + "6,a/c\n")
     problem = read_problem(str(path), "kind", separator="/", hierarchy=h, bad=BadRows())
     assert (problem.n_rows, problem.n_dropped, problem.n_bad) == (3, 1, 2)

@@ -71,13 +71,24 @@ def test_levels_in_columns(target):
     assert read(frame, target) == [("a", "x"), ("b",), None]
 
 
-def test_a_gap_in_a_path_is_an_error():
-    with pytest.raises(PalmetteError, match=r"row 1 has the path \(-, x\)"):
+def test_an_empty_name_in_a_path_is_left_out():
+    gaps = []
+    frame = pd.DataFrame({"y": ["a/c", "a//b", "/d/e", "a/c/"]})
+    form = TargetForm.find(frame, "y", separator="/")
+    assert form.read(frame, gaps=gaps) == [("a", "c"), ("a", "b"), ("d", "e"), ("a", "c")]
+    assert gaps == ["a//b", "/d/e"]
+    assert read({"y": ["a > c", "a > d", "b > e", "a > > b"]}, "y")[-1] == ("a", "b")
+    frame = pd.DataFrame({"u": ["a", "a"], "v": [None, "x"], "w": ["b", "b"]})
+    gaps.clear()
+    assert TargetForm.find(frame, "u,v,w").read(frame, gaps=gaps) == [("a", "b"), ("a", "x", "b")]
+    assert gaps == [("a", "", "b")]
+
+
+def test_a_path_without_a_top_is_an_error():
+    with pytest.raises(PalmetteError, match=r"row 1 has the path \(-, x\): expected a name at"):
         read({"top": [None], "sub": ["x"]}, "top,sub")
-    with pytest.raises(PalmetteError, match="row 2 of the target column 'y' has the path 'a//b'"):
-        read({"y": ["a/c", "a//b"]}, "y", separator="/")
-    with pytest.raises(PalmetteError, match="has the path 'a > > b', in which a name is empty"):
-        read({"y": ["a > c", "a > d", "b > e", "a > > b"]}, "y", separator=" > ")
+    with pytest.raises(PalmetteError, match="row 2 of the target column 'y' has the path '/', in"):
+        read({"y": ["a/c", "/"]}, "y", separator="/")
 
 
 def test_several_paths_a_row():

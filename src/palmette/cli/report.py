@@ -212,6 +212,8 @@ def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableMode
         separator=fitted.target_.separator or ("" if len(fitted.target_.columns) == 1 else None),
         labels_separator=fitted.target_.labels_separator,
         merge_case=bool(fitted.target_.spelled),
+        max_depth=fitted.target_.max_depth,
+        yes=True,
         columns=fitted.schema_.kinds,
         drop=unused,
         decimal=fitted.schema_.decimals or None,

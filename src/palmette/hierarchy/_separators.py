@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 # among separators that split as many labels the first is taken: " -> " contains "->" and ">"
 SEPARATORS = (
@@ -39,10 +39,35 @@ _NUMBER_FORMS = tuple(
     )
 )
 _NUMBERS = re.compile(r"[\d\s/|\\]+")
-# marks that no list has: runs of characters that are in no name, with the blanks around them
-_MARKS = re.compile(r"\s*(?:&gt;|_+|[^\w\s()\[\]{}<\"'\u2018-\u201f$€£%?!]+)\s*|\t+")
+# marks that no list has: runs of characters that are in no name, with the blanks around them; in
+# names are letters and their marks, which are no letters for \w (vowel signs, tones), and emoji
+_NAMES = (
+    r"\w()\[\]{}<\"'\u2018-\u201f$€£%?!\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670"
+    r"\u06d6-\u06ed\u0900-\u0963\u0966-\u109f\u1780-\u17d3\u200b-\u200f\u2600-\u275f\ufe0e\ufe0f"
+    r"\U0001f000-\U0001faff"
+)
+_MARKS = re.compile(
+    rf"[^\S\n\t]*(?:&gt;|_+|[^\s{_NAMES}]+)[^\S\n\t]*|[\t\n]+|[^\S\n\t]+<+[^\S\n\t]+"
+)
 _ANY_SHARE = 0.9  # minimum share of the distinct labels with such a mark, and of those it groups
-_PATH_MARKS = ("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ",", "\t", " ")
+# arrows, brackets that point to the right, and doubled marks, which are rarely part of a name
+_ARROWS = re.compile(
+    r"\s*(?:&gt;|[-=~]*>+|:{2,}|\|+|/{2,}|\\{2,}|[»›→⇒▸▶►❯➜➔➤⟶⟹⟩〉》＞]+|[\t\n]+)\s*"
+)
+# marks inside of words, and those of lists of words, with which flat names are written, too
+_WITHIN = re.compile(r"[-_.+&'~*@=·・]|\s*[+&,/、，]\s*|\s*\.\s*")
+_WITHIN_GROUPED = 0.8  # minimum share of paths with such a mark that share their top
+_CODE = 2.9  # minimum mean number of parts of codes of digits
+_GROUP = 2.5  # minimum mean number of labels of a top, of pairs of names with such a mark
+_PATH_MARKS = (
+    *("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ","),
+    *("、", "，", "；", "،", "؛", "\t", " "),
+)
+_SET_NAMES = 0.5  # maximum number of names of sets, to that of distinct cells
+_SET_FIRST = 0.3  # minimum share of the later names that come first elsewhere
+_MANY_CELLS = 20  # before blanks separate names of a set
+_SET_SHARE = 0.8  # minimum share of the names of sets that other cells have, too
+_FEW_PATHS = 4  # labels that could be paths by chance
 _TRIED = 1000  # parts of cells that are looked at first
 _FEWER = 0.75  # maximum size of the tree of several paths per cell, to that of one per cell
 _CROSSED = (
@@ -112,6 +137,10 @@ def detect_separator(labels: Iterable[str], *, any_mark: bool = False) -> str | 
     ': '
     """
     distinct = list(dict.fromkeys(label.strip() for label in labels))
+    if any_mark and (first := _first_mark(distinct)):
+        rest = (_MARKS.sub("", label, count=1) for label in distinct)
+        found = detect_separator(rest, any_mark=True)
+        return found if found and found.strip() == first else None
     best, most = None, 0
     refused: dict[str, int] = {}
     for separator in SEPARATORS:
@@ -157,6 +186,8 @@ def detect_separators(cells: Iterable[str]) -> tuple[str | None, str | None]:
         having = [parts_of(cell, mark) for cell in distinct if mark in cell]
         if len(having) < 2:
             continue
+        if best == (None, None) and (mark != " " or len(distinct) >= _MANY_CELLS):
+            best = None, mark if are_sets([parts_of(cell, mark) for cell in distinct]) else None
         several = [part for parts in having for part in parts]
         some = several[:_TRIED]  # of plain names few have any mark inside
         if sum(_MARKS.search(part) is not None for part in some) < _ANY_SHARE * len(some):
@@ -183,6 +214,25 @@ def parts_of(cell: str, mark: str) -> list[str]:
     return [part.strip() for part in cell.split(mark) if part.strip()]
 
 
+def are_sets(cells: list[list[str]]) -> bool:
+    """Return whether cells are sets of few names, which other cells have too, first or later.
+
+    Parameters
+    ----------
+    cells : list of lists of str
+        Distinct ones.
+    """
+    several = [parts for parts in cells if len(parts) > 1]
+    counts = Counter(name for parts in cells for name in set(parts))
+    later = [name for parts in several for name in parts[1:]]
+    if len(several) < _FEW_PATHS or len(counts) > _SET_NAMES * len(cells) or not later:
+        return False
+    firsts = {parts[0] for parts in cells if parts}
+    n_shared = sum(counts[name] > 1 for parts in several for name in parts)
+    is_shared = n_shared >= _SET_SHARE * sum(map(len, several))
+    return is_shared and sum(name in firsts for name in later) >= _SET_FIRST * len(later)
+
+
 def _have_tops_of_others(cells: list[list[str]], others: list[str], separator: str) -> bool:
     """Whether most later parts of cells have a top that also comes first."""
     tops = {
@@ -200,56 +250,166 @@ def _nodes(labels: Iterable[str], separator: str) -> set[tuple[str, ...]]:
 def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
     """Return a mark that forms a tree of nearly all labels, if it is better than the best listed.
 
-    A listed one that is only a part of it, as ">" of "=>", is worse.
+    A listed one that is only a part of it, as ">" of "=>", is worse. An arrow is better than
+    another mark, and that better than one inside of words.
     """
-    counts: Counter[str] = Counter()
+    found = [(int(_ARROWS.fullmatch(best) is None), -most, -len(best), best)] if best else []
+    for mark, n_paths, paths in _marks_of(labels):
+        is_part = best is not None and best.strip() in mark and mark.strip() != best.strip()
+        if mark in SEPARATORS and best is not None:
+            continue
+        is_arrow, is_within = (form.fullmatch(mark) is not None for form in (_ARROWS, _WITHIN))
+        if n_paths < (_SHARE if is_arrow else _ANY_SHARE) * len(labels):
+            continue
+        if not (is_part or best is None or n_paths > most):
+            continue
+        if is_part:
+            found = [each for each in found if each[-1] != best]
+        is_tree = _form_a_tree(paths, "::") if is_arrow else _form_a_wide_tree(paths, is_within)
+        if is_tree:
+            rank = 0 if is_arrow else 2 if is_within else 1
+            found.append((rank, -n_paths, -len(mark), mark))
+    return min(found)[-1] if found else None
+
+
+def _first_mark(labels: list[str]) -> str:
+    """Return the mark with which nearly all labels begin, as "/Food/Fruit", or an empty string."""
+    firsts = Counter(m.group().strip() for label in labels if (m := _MARKS.match(label)))
+    mark, count = firsts.most_common(1)[0] if firsts else ("", 0)
+    return mark if count >= max(_ANY_SHARE * len(labels), 2) else ""
+
+
+def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...]]]]:
+    """Yield the marks of labels, the number of labels that fit them, and the paths they separate.
+
+    A label that is the top of a path fits it.
+    """
     some = sorted(labels)[:: -(-len(labels) // _TRIED) or 1]
+    counts: Counter[str] = Counter()
     for label in some:
         marks = {mark for mark in _MARKS.findall(label) if label.strip(mark) == label.strip()}
         counts.update(marks | {mark.strip() or mark for mark in marks})
-    for mark, count in sorted(counts.items(), key=lambda each: (-each[1], -len(each[0]), each[0])):
+    for mark, count in counts.items():
         if 2 * count < len(some):
-            break
-        is_part = best is not None and best.strip() in mark and mark.strip() != best.strip()
-        having = [label for label in labels if mark in label]
-        if len(having) < max(_ANY_SHARE * len(labels), 2):
             continue
-        is_better = (len(having) > most or is_part) and mark not in SEPARATORS
-        if is_better and _form_a_wide_tree([split_path(label, mark) for label in having]):
-            return mark
-    return best
+        paths = [split_path(label, mark) for label in labels if mark in label]
+        if len(paths) > 1:
+            tops = {path[0] for path in paths if path}
+            yield mark, len(paths) + sum(label in tops for label in labels), paths
 
 
-def _form_a_wide_tree(paths: list[tuple[str, ...]]) -> bool:
-    """Whether nearly all paths are below a few of several tops, with names of letters."""
+def doubtful_mark(labels: Iterable[str]) -> tuple[str, str, bool] | None:
+    """Return a mark with which plain names might be paths, though it joins words of names, too.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        Names for which `detect_separator` finds no mark.
+
+    Returns
+    -------
+    (str, str, bool) or None
+        The mark, a label, and whether paths would begin at the bottom.
+
+    Examples
+    --------
+    >>> doubtful_mark(["en-US", "en-GB", "de-DE", "de-AT"])
+    ('-', 'de-AT', False)
+    >>> doubtful_mark(["Lyon, France", "Paris, France", "Rome, Italy", "Bari, Italy"])
+    (', ', 'Bari, Italy', True)
+    """
+    distinct = list(dict.fromkeys(label.strip() for label in labels))
+    found = []
+    for mark, n_paths, paths in _marks_of(distinct):
+        if n_paths < _ANY_SHARE * len(distinct) or len(paths) < _FEW_PATHS:
+            continue
+        for is_reversed in (False, True):
+            tried = [path[::-1] if is_reversed else path for path in paths]
+            if _form_a_wide_tree(tried, False):
+                found.append((is_reversed, -n_paths, -len(mark), mark))
+    if not found:
+        return None
+    is_reversed, _, _, mark = min(found)
+    return mark, min(label for label in distinct if mark in label), is_reversed
+
+
+def lists_are_paths(lists: Iterable[Sequence[str]]) -> bool:
+    """Return whether lists of names are paths from the top, and not sets of labels.
+
+    Parameters
+    ----------
+    lists : iterable of sequences of str
+
+    Examples
+    --------
+    >>> lists_are_paths((top, f"{top}{i}") for top in ("Food", "Tools") for i in range(3))
+    True
+    >>> lists_are_paths([("mail", "web"), ("news", "mail"), ("web", "news"), ("web",)])
+    False
+    """
+    paths = list(dict.fromkeys(map(tuple, lists)))
+    deep = [path for path in paths if len(path) > 1]
+    firsts = {path[0] for path in paths if path}
+    n_alone = sum(len(path) == 1 and path[0] not in {p[0] for p in deep} for path in paths)
+    return (
+        len(deep) >= _FEW_PATHS
+        and len(firsts) < len(deep)
+        and n_alone <= (1 - _ANY_SHARE) * len(paths)
+        and not are_sets(list(map(list, paths)))
+        and _form_a_wide_tree(deep, is_within=True)
+    )
+
+
+def _form_a_wide_tree(paths: list[tuple[str, ...]], is_within: bool) -> bool:
+    """Whether most paths are below a few of several tops, with names of letters.
+
+    A top that all paths share does not count. A mark inside of words joins names of flat classes,
+    too: nearly all paths must then be grouped, pairs of names in larger groups, and few names be
+    below several tops.
+    """
     if not _form_a_tree(paths, ""):
         return False
+    depth = sum(map(len, paths)) / len(paths)
+    while len({path[0] for path in paths}) == 1:
+        paths = [path[1:] for path in paths if len(path) > 1]
+        below = [path for path in paths if len(path) > 1]
+        if 2 * len(below) <= len(paths) or not _form_a_tree(below, ""):
+            return False
     sizes = Counter(path[0] for path in paths)
     n_grouped = sum(n for n in sizes.values() if n > 1)
+    least = _WITHIN_GROUPED if is_within else _GROUPED
+    if n_grouped < least * len(paths) or not _have_words(paths, depth):
+        return False
+    if not is_within:
+        return True
     tops_of: dict[str, set[str]] = {}
     for path in paths:
         for name in path[1:]:
             tops_of.setdefault(name, set()).add(path[0])
     n_crossed = sum(len(tops) > 1 for tops in tops_of.values())
+    is_deep = depth > _GROUP or len(paths) >= _GROUP * len(sizes)
+    return is_deep and n_crossed <= _CROSSED * len(tops_of)
+
+
+def _have_words(paths: list[tuple[str, ...]], depth: float) -> bool:
+    """Whether paths have letters, or are codes such as 1.1.1 and 01.5, and no numbers as 1.5."""
     n_words = sum(any(map(str.isalpha, "".join(path))) for path in paths)
-    return (
-        len(sizes) > 1
-        and n_grouped >= _ANY_SHARE * len(paths)
-        and n_words >= _ANY_SHARE * len(paths)
-        and n_crossed <= _CROSSED * len(tops_of)
-    )
+    n_zeros = sum(path[0].startswith("0") and len(path[0]) > 1 for path in paths)
+    is_code = len({len(path[0]) for path in paths}) == 1 and n_zeros > 0
+    return n_words >= _ANY_SHARE * len(paths) or depth >= _CODE or is_code
 
 
 def _form_a_tree(paths: list[tuple[str, ...]], separator: str) -> bool:
     """Whether paths have names at every level, and other names at the top than below it."""
-    deep = [path for path in paths if len(path) > 1 and all(path)]
+    is_rare = separator in UNAMBIGUOUS  # an empty name in the middle is then a gap
+    deep = [path for path in paths if len(path) > 1 and (path[0] if is_rare else all(path))]
     if len(deep) < (1 - _EMPTY) * len(paths):
         return False
     tops = {path[0] for path in deep}
     words = {name for name in tops if not name.isdecimal()}  # numbers recur at every level
     if sum(not words.isdisjoint(path[1:]) for path in deep) > _RECURRING * len(deep):
         return False
-    if separator in UNAMBIGUOUS:
+    if is_rare:
         return True
     sizes = Counter(path[0] for path in deep)
     return sum(n for n in sizes.values() if n > 1) >= max(_GROUPED * len(deep), 1)

@@ -77,25 +77,6 @@ def check_options(
         )
 
 
-def describe(problem: TableProblem, text: str, say: Callable[[str], None]) -> None:
-    h = problem.hierarchy
-    gone = (
-        f"; {problem.n_dropped:,} rows without a target are left out" if problem.n_dropped else ""
-    )
-    say(f"{problem.n_all:,} rows{gone}")
-    kinds = [
-        f"{name} ({kind}{f', by {text}' if kind == 'text' else ''})"
-        for name, kind in problem.schema.kinds.items()
-    ]
-    more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
-    say(f"columns: {', '.join(kinds[:12])}{more}")
-    say(f"target: {problem.target.describe()}")
-    learned = "" if problem.learner is None else f"; another one is learned by {problem.learner!r}"
-    say(f"hierarchy: {h.n_nodes - 1:,} nodes, {h.n_leaves:,} leaves, depth {h.max_depth}{learned}")
-    if h.vocabulary is not None and h.vocabulary.repairs():
-        say(f"thesaurus: {'; '.join(h.vocabulary.repairs())}")
-
-
 class Race:
     """Cross-validation of a problem: its folds, candidates and scores."""
 

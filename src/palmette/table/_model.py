@@ -22,10 +22,11 @@ from palmette.table._class_weights import check_class_weight
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._final import finish
-from palmette.table._fit import Race, Wrapping, check_options, describe, summarize
+from palmette.table._fit import Race, Wrapping, check_options, summarize
 from palmette.table._problem import read_problem
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
+from palmette.table._shown import reading_lines
 from palmette.table._sources import BadRows, TableSource
 from palmette.table._target import TargetForm
 from palmette.table._target_nodes import canonical_labels, find_node
@@ -55,6 +56,7 @@ def fit_table(
     separator: str | None = None,
     labels_separator: str | None = None,
     merge_case: bool = False,
+    max_depth: int | None = None,
     columns: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     decimal: Given = None,
@@ -75,6 +77,8 @@ def fit_table(
     memory: float | None = None,
     scratch: str | os.PathLike[str] | None = None,
     client: Any = None,
+    yes: bool = False,
+    verbose: bool = False,
     watch: Callable[[str, float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> TableModel:
@@ -109,6 +113,8 @@ def fit_table(
     merge_case : bool
         Read names of classes that differ in case or spaces only as one, in the spelling of a given
         tree or else the most frequent one; by default they are different classes, and are named.
+    max_depth : int, optional
+        Number of levels at which the paths of the target are cut.
     columns : dict of str to str, optional
         Kinds of columns that are not inferred: "text", "category", "number" or "date". Values that
         cannot be read as such are missing, and are counted. Identifiers are left out unless their
@@ -157,6 +163,11 @@ def fit_table(
         Folder for the features of such a table; by default that of the system for temporary files.
     client : distributed.Client or str, optional
         Dask cluster, or the address of its scheduler, for the models that can use one.
+    yes : bool
+        Take the likely reading of a table that can be read in several ways, where a wrong one would
+        spoil the model, such as a target of prices; by default it is an `AmbiguousTableError`.
+    verbose : bool
+        Whether `tell` is told about every column.
     watch : callable, optional
         Called with the current step and the seconds spent, at every step and every second.
     tell : callable, optional
@@ -188,17 +199,18 @@ def fit_table(
     bad = BadRows() if skip_bad_rows or bad_rows is not None else None
     read = partial(
         read_problem, table, target, hierarchy=hierarchy, separator=separator,
-        labels_separator=labels_separator, merge_case=merge_case, columns=columns, drop=drop,
-        decimal=decimal, date_format=date_format, header=header, bad=bad, seed=seed,
-        n_jobs=n_jobs, tell=tell, memory=memory, tick=clock.step, use_labels=use_labels,
-        language=language,
+        labels_separator=labels_separator, merge_case=merge_case, max_depth=max_depth,
+        columns=columns, drop=drop, decimal=decimal, date_format=date_format, header=header,
+        bad=bad, seed=seed, n_jobs=n_jobs, tell=tell, memory=memory, tick=clock.step,
+        use_labels=use_labels, language=language, yes=yes,
     )  # fmt: skip
     try:
         problem = clock.within(np.inf, read)
     finally:
         if bad is not None and bad_rows is not None:
             bad.write(bad_rows)
-    describe(problem, text, say)
+    for line in reading_lines(problem, text, verbose):
+        say(line)
     race = Race(
         problem, model, settings, text, folds, seed, n_jobs, clock, search, class_weight, memory,
         scratch, client,
@@ -357,6 +369,8 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             separator=self.target_.separator or ("" if len(self.target_.columns) == 1 else None),
             labels_separator=self.target_.labels_separator,
             merge_case=bool(self.target_.spelled),
+            max_depth=self.target_.max_depth,
+            yes=True,
             columns=self.schema_.kinds,
             decimal=self.schema_.decimals or None,
             date_format=self.schema_.date_formats or None,

@@ -22,8 +22,16 @@ from palmette.table._label_rows import LabelRows
 from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._near_labels import count_nodes, find_spellings, sentences_on_names
 from palmette.table._reading import as_part, seems_headerless
-from palmette.table._related import ABOVE, Related, find_leaks, find_related, sentences
+from palmette.table._related import (
+    ABOVE,
+    Related,
+    find_leaks,
+    find_related,
+    in_order,
+    sentences,
+)
 from palmette.table._schema import Schema, Unread
+from palmette.table._shown import no_classes, require_classes, sentences_on_target
 from palmette.table._sources import BadRows, TableSource
 from palmette.table._target import TargetForm
 from palmette.table._target_nodes import (
@@ -186,6 +194,7 @@ def read_problem(
     separator: str | None = None,
     labels_separator: str | None = None,
     merge_case: bool = False,
+    max_depth: int | None = None,
     columns: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     decimal: Given = None,
@@ -199,6 +208,7 @@ def read_problem(
     tick: Callable[[str], None] | None = None,
     use_labels: bool | str = False,
     language: Languages | None = None,
+    yes: bool = False,
 ) -> TableProblem:
     """Read the rows, the labels and the hierarchy of a table; see `fit_table`.
 
@@ -228,11 +238,13 @@ def read_problem(
     else:
         frame, lines = as_part(source)
     given, learner = read_hierarchy(hierarchy, seed, n_jobs)
+    _check_depth(max_depth, given)
     hint = _headerless(source, frame)
     try:
         form = TargetForm.find(
             frame, target, separator=separator, labels_separator=labels_separator, hierarchy=given
         )
+        form.max_depth = max_depth
         _check_drop(drop, list(frame.columns), form.columns)
     except PalmetteError as error:
         if not hint:
@@ -240,6 +252,13 @@ def read_problem(
         raise PalmetteError(f"{error} {hint}.") from error
     if hint:
         note(hint)
+    ordered = in_order(frame, form.columns) if len(form.columns) > 1 else form.columns
+    if ordered != form.columns:
+        note(
+            f"the levels are read in the order {', '.join(ordered)}, since each of them follows "
+            "from the next one"
+        )
+        form.columns = ordered
     if merge_case and given is not None and given.is_tree:
         form.spelled = _spellings_of(given, form, frame)
     labels = TargetRows(source, frame, lines)
@@ -252,18 +271,28 @@ def read_problem(
             f"{labels.n_lost:,} labels that are not in the hierarchy, such as {labels.lost!r}, are "
             "left out of rows that have others"
         )
+    plain = len(form.columns) == 1 and form.separator is None and not form.lists_are_paths
+    is_whole = large is None and given is None and not form.several
+    if plain and is_whole and (doubt := require_classes(form, labels.paths)):
+        if not yes:
+            raise no_classes(doubt)
+        note(doubt)
     codes = None if form.several else _codes(labels.paths)
     exempt = [*form.columns, *drop, *(columns or {})]
     related = _related(frame, form, codes, exempt)
-    is_plain = len(form.columns) == 1 and form.separator is None and large is None
-    if not (is_plain and given is None and learner is None):  # there are levels already
+    if not (plain and large is None and given is None and learner is None):  # there are levels
         related.copies.update(dict.fromkeys(related.levels, ABOVE))
         related.levels.clear()
     if related.levels:
         n_gaps, form = labels.n_gaps, TargetForm([*related.levels, *form.columns])
+        form.max_depth = max_depth
         labels = TargetRows(source, frame, lines)
         labels.read(form, None)
         labels.n_gaps = n_gaps
+    is_open = given is None and separator is None and labels_separator is None
+    names = [name for name in labels.known if plain and is_open and not related.levels]
+    for sentence in sentences_on_target(form, names, labels.gaps, _n_labels(labels.paths)):
+        note(sentence)
     if given is None:
         nodes = count_nodes(labels.paths)
         for sentence in sentences_on_names(nodes, merge_case):
@@ -448,6 +477,22 @@ def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hiera
     from palmette.models import make_tree_learner
 
     return None, make_tree_learner(method or _DEFAULT_LEARNER, seed, n_jobs)
+
+
+def _n_labels(paths: Sequence[Any]) -> int:
+    return sum(len(row) if isinstance(row, list) else 1 for row in paths)
+
+
+def _check_depth(max_depth: int | None, given: Hierarchy | None) -> None:
+    if max_depth is None:
+        return
+    if not isinstance(max_depth, int) or isinstance(max_depth, bool) or max_depth < 1:
+        raise PalmetteError(f"max_depth={max_depth!r}: expected a number of levels, 1 or more.")
+    if given is not None and given.max_depth > max_depth:
+        raise PalmetteError(
+            f"max_depth={max_depth} cuts the paths of the target, but the given hierarchy has "
+            f"{given.max_depth} levels: leave out one of them, or give a hierarchy of {max_depth}."
+        )
 
 
 def _check_drop(drop: Sequence[str], columns: list[str], target: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,6 +103,38 @@ def find_related(
     related.levels.extend(_chain(above, places))
     related.copies.update(dict.fromkeys(above.keys() - set(related.levels), ABOVE))
     return related
+
+
+def in_order(frame: pd.DataFrame, columns: list[str]) -> list[str]:
+    """Return levels from the top, if another order than the given one is certain.
+
+    Parameters
+    ----------
+    frame : DataFrame of n_samples rows
+    columns : list of str
+        Levels of a path.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"kind": ["cat", "lion", "dog", "wolf"] * 9,
+    ...                       "family": ["felids", "felids", "canids", "canids"] * 9})
+    >>> in_order(frame, ["kind", "family"])
+    ['family', 'kind']
+    """
+    few = np.linspace(0, len(frame) - 1, min(len(frame), _ROWS)).astype(np.int64)
+    codes = {name: _codes(frame[name].iloc[few]) for name in columns}
+    whole = np.all([column >= 0 for column in codes.values()], axis=0)
+    codes = {name: column[whole] for name, column in codes.items()}
+    if whole.sum() < _EVIDENCE:
+        return columns
+    sizes = {name: len(np.unique(column)) for name, column in codes.items()}
+    coarse_first = sorted(columns, key=sizes.__getitem__)
+    is_chain = all(
+        sizes[above] < sizes[below] and _relation(codes[above], codes[below]) == ABOVE
+        for above, below in pairwise(coarse_first)
+    )
+    return coarse_first if is_chain else columns
 
 
 def find_leaks(frame: pd.DataFrame, kinds: Mapping[str, str], codes: IntArray) -> dict[str, float]:

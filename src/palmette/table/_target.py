@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from palmette._arrays import is_missing
 from palmette._text import listed
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -25,21 +19,31 @@ from palmette.hierarchy._separators import (
 )
 from palmette.persistence.checks import held, require
 from palmette.table._near_labels import respell
-from palmette.table._target_nodes import Path, Refuse, find_node, place_of
-from palmette.table._written import near_names
+from palmette.table._target_cells import (
+    LISTS,
+    Label,
+    are_lists,
+    distinct,
+    find_columns,
+    fitting_separator,
+    is_gap,
+    level_paths,
+    list_in,
+    mark_of_labels,
+    mark_of_uris,
+    names_of,
+    names_of_lists,
+    refuse_row,
+    text_of,
+)
+from palmette.table._target_nodes import Path, Refuse, place_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LISTS = (list, tuple, set, frozenset, np.ndarray)
 # in this order, for names that contain the others
 _JOINERS = (" > ", " / ", " | ", " :: ", " » ", " -> ")
-_URIS = re.compile(r"<[^<>\s]+>(?:\s+<[^<>\s]+>)*")
-_STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
-_ITEM = f"(?:{_STRING.pattern})"
-_LIST = re.compile(rf"\s*\[\s*(?:{_ITEM}(?:\s*,\s*{_ITEM})*)?\s*\]\s*", re.DOTALL)
 _LABEL_MARKS = (";", "|", " || ", " && ")
-_TRIED_MARKS = (";", "|", ",", "\t", " ")  # of labels that a thesaurus has
 
 
 class TargetForm:
@@ -68,6 +72,10 @@ class TargetForm:
         Whether `labels_separator` was found, and then also separates labels inside of lists.
     lists_in_texts : bool
         Whether cells are texts of lists, such as ``["a > b", "a > c"]``.
+    lists_are_paths : bool
+        Whether a list has the names of a path, such as ``["a", "b"]``, or is a list of such lists.
+    max_depth : int or None
+        Number of names at which paths are cut.
     cells : list of str
         Up to three cells with several labels, if their separator was found.
     spelled : dict of str to str
@@ -93,6 +101,8 @@ class TargetForm:
         "spellings": held(dict, each=(str,)),
         "splits_lists": held(bool),
         "lists_in_texts": held(bool, or_absent=True),
+        "lists_are_paths": held(bool, or_absent=True),
+        "max_depth": held(int, or_none=True, or_absent=True),
         "cells": held(list, each=(str,), or_absent=True),
         "spelled": held(dict, each=(str,), or_absent=True),
         "example": held(str, or_none=True),
@@ -114,6 +124,8 @@ class TargetForm:
         self.spellings: dict[str, str] = {}
         self.splits_lists = False
         self.lists_in_texts = False
+        self.lists_are_paths = False
+        self.max_depth: int | None = None
         self.cells: list[str] = []
         self.spelled: dict[str, str] = {}
         self.example: str | None = None
@@ -166,25 +178,31 @@ class TargetForm:
                     )
             return cls(columns)
         is_given = separator is not None
-        cells = [cell for cell in _distinct(frame[columns[0]].tolist()) if not _is_gap(cell)]
+        cells = [cell for cell in distinct(frame[columns[0]].tolist()) if not is_gap(cell)]
+        _refuse_objects(columns[0], cells)
         is_found = labels_separator is None
         if is_found and hierarchy is not None and hierarchy.vocabulary is not None:
-            labels_separator = _mark_of_uris(cells) or _mark_of_labels(cells, hierarchy)
-        several = labels_separator is not None or any(isinstance(c, _LISTS) for c in cells)
+            labels_separator = mark_of_uris(cells) or mark_of_labels(cells, hierarchy)
+        several = labels_separator is not None or any(isinstance(c, LISTS) for c in cells)
         form = cls(columns, None, labels_separator, several)
         form.splits_lists = is_found and labels_separator is not None
         texts = [cell for cell in cells if isinstance(cell, str)]
-        form.lists_in_texts = len(texts) == len(cells) and _are_lists(texts)
+        form.lists_in_texts = len(texts) == len(cells) and are_lists(texts)
         form.several = form.several or form.lists_in_texts
+        form._find_paths_in_lists(cells, is_found and hierarchy is None and not separator)
         is_open = separator is None and hierarchy is None and not form.several
         if is_open and len(texts) == len(cells):
             separator = form._find_both(texts)
-        names = {name for cell in cells for name in form._labels(cell)}
-        if separator is None:
-            known = None if hierarchy is None else _fitting_separator(names, hierarchy)
+        labels = {label for cell in cells for label in form._labels(cell)}
+        names = {label for label in labels if isinstance(label, str)}
+        if separator is None and not form.lists_are_paths:
+            known = None if hierarchy is None else fitting_separator(names, hierarchy)
             separator = detect_separator(names, any_mark=True) if known is None else known
         form.separator = separator or None
         is_plain = not separator and hierarchy is None and not is_given
+        if form.lists_are_paths:
+            form.example = " > ".join(min(label for label in labels if isinstance(label, tuple)))
+            return form
         marks = (separator,) if separator else SEPARATORS if is_plain else ()
         form.example = min((n for n in names if any(mark in n for mark in marks)), default=None)
         return form
@@ -195,8 +213,9 @@ class TargetForm:
         known: dict[str, Path] | None = None,
         lines: Any = None,
         refuse: Refuse | None = None,
+        gaps: list[Label] | None = None,
     ) -> list[Any]:
-        """Read the paths of all rows.
+        """Read the paths of all rows; empty names in them are left out.
 
         Parameters
         ----------
@@ -208,13 +227,15 @@ class TargetForm:
         refuse : callable, optional
             Called with the number of a row, from 0, and what is wrong with its target, which is
             then None; by default it is an error.
+        gaps : list of str, optional
+            Gets the labels of rows with an empty name.
 
         Returns
         -------
         list of n_samples entries
             A path, or a list of paths if rows may have several; None for a row without a target.
         """
-        levels = self.columns
+        levels, gaps = self.columns[: self.max_depth], [] if gaps is None else gaps
         if levels[-1] in frame.columns and not set(levels) <= set(frame.columns):
             levels = levels[-1:]  # names of the last level say the rest, in a known hierarchy
         for name in levels:
@@ -223,7 +244,7 @@ class TargetForm:
                     f"the table has no target column {name!r} (it has: {listed(frame.columns)})."
                 )
         if len(self.columns) > 1:
-            return [*map(self.respelled, _level_paths(frame, levels, lines, refuse))]
+            return [*map(self.respelled, level_paths(frame, levels, lines, refuse, gaps))]
         known = {} if known is None else known
         rows: list[Any] = []
         read: dict[str, Any] = {}  # the same text is read once, whatever the number of rows
@@ -231,15 +252,17 @@ class TargetForm:
             if type(cell) is str and cell in read:
                 rows.append(list(read[cell]) if type(read[cell]) is list else read[cell])
                 continue
-            if _is_gap(cell):
+            if is_gap(cell):
                 rows.append(None)
                 continue
             try:
-                paths = [*dict.fromkeys(self._path(label, known) for label in self._labels(cell))]
+                labels = self._labels(cell)
+                paths = [*dict.fromkeys(self._path(label, known) for label in labels)]
             except _BadTarget as error:
-                _refuse(f"{place_of(row, lines)} of {error}", row, refuse)
+                refuse_row(f"{place_of(row, lines)} of {error}", row, refuse)
                 rows.append(None)
                 continue
+            gaps += [label for label in labels if "" in self.names_in(label)]
             found = paths if self.several else paths[0] if paths else None
             rows.append(self.respelled(found or None))
             if type(cell) is str:
@@ -274,7 +297,8 @@ class TargetForm:
         joiners = _JOINERS if self.separator is None else (self.separator,)
         if self.separator is not None:
             for text, path in reversed(known.items()):
-                if text.strip() != self.separator.join(path):
+                is_whole = tuple(each for each in self.names_in(text) if each) == path
+                if is_whole and text.strip() != self.separator.join(path):
                     self.spellings[self.separator.join(path)] = text.strip()
         for joiner in joiners:
             odd = [path for path in paths if self._is_lost(path, joiner)]
@@ -322,207 +346,92 @@ class TargetForm:
 
     def describe(self) -> str:
         """Describe how the target is read."""
+        what = self.describe_form()
+        return what if len(self.columns) > 1 else f"column {self.columns[0]!r}{what and ', '}{what}"
+
+    def describe_form(self) -> str:
+        """Describe how the target is read, without the name of its column."""
+        cut = "" if self.max_depth is None else f", cut at {self.max_depth} levels"
         if len(self.columns) > 1:
-            return f"levels {', '.join(self.columns)}"
-        words = f"column {self.columns[0]!r}"
-        if self.separator is not None:
-            words += f", paths with the separator {self.separator!r}"
+            return f"levels {', '.join(self.columns)}{cut}"
+        words = []
+        such = "" if self.example is None else f" such as {shown(self.example)}"
+        if self.lists_are_paths:
+            words.append(f"lists of the names of a path{such}")
+        elif self.separator is not None:
+            words.append(f"paths with the separator {self.separator!r}{such}")
         elif self.example is not None:
-            words += ", plain names"
-        if self.example is not None:
-            words += f" such as {shown(self.example)}"
+            words.append(f"plain names{such}")
         if self.several:
             mark = (
                 "" if self.labels_separator is None else f" separated by {self.labels_separator!r}"
             )
-            words += f", several labels per row{mark}"
-            if self.cells:
-                words += f", as in {'; '.join(map(shown, self.cells))}"
-        return words
+            as_in = f", as in {'; '.join(map(shown, self.cells))}" if self.cells else ""
+            words.append(f"several labels per row{mark}{as_in}")
+        return ", ".join(words) + cut
 
-    def _labels(self, cell: Any) -> list[str]:
-        if isinstance(cell, _LISTS):
-            texts = [_text(each) for each in cell if not _is_gap(each)]
+    def _find_paths_in_lists(self, cells: list[Any], is_open: bool) -> None:
+        """Find whether lists are paths of names, one per row or several."""
+        if not (is_open and self.several and not self.labels_separator):
+            return
+        lists = [list_in(cell) if self.lists_in_texts else cell for cell in cells]
+        if lists and all(isinstance(each, LISTS) for each in lists) and names_of_lists(lists):
+            self.lists_are_paths = True
+            self.several = any(isinstance(each, LISTS) for cell in lists for each in cell)
+
+    def _labels(self, cell: Any) -> Sequence[Label]:
+        if self.lists_in_texts and isinstance(cell, str):
+            cell = list_in(cell)
+        if isinstance(cell, LISTS):
+            if self.lists_are_paths:
+                is_nested = any(isinstance(each, LISTS) for each in cell)
+                return [names_of(each) for each in (cell if is_nested else [cell])]
+            texts = [text_of(each) for each in cell if not is_gap(each)]
             if not self.splits_lists:
                 return texts
-        elif self.lists_in_texts and isinstance(cell, str):
-            texts = [text for text in _list_in(cell) if text.strip()]
         else:
-            texts = [_text(cell)]
+            texts = [text_of(cell)]
         if not self.labels_separator:
             return texts
         parts = (part.strip() for text in texts for part in text.split(self.labels_separator))
         return [part for part in parts if part]
 
-    def _path(self, label: str, known: dict[str, Path]) -> Path:
-        path = known.get(label)
+    def names_in(self, label: Label) -> tuple[str, ...]:
+        """Return the names of a label, some of which may be empty.
+
+        Parameters
+        ----------
+        label : str, or tuple of str
+        """
+        return label if isinstance(label, tuple) else split_path(label, self.separator)
+
+    def _path(self, label: Label, known: dict[str, Path]) -> Path:
+        path = known.get(label) if isinstance(label, str) else None
         if path is None:
-            path = split_path(label, self.separator)
-            if not path or not all(path):
+            path = tuple(name for name in self.names_in(label) if name)[: self.max_depth]
+            if not path:
                 raise _BadTarget(
-                    f"the target column {self.columns[0]!r} has the path {label!r}, in which a "
-                    "name is empty. Correct it, or pass another separator."
+                    f"the target column {self.columns[0]!r} has the path {label!r}, in which all "
+                    "names are empty. Correct it, or pass another separator."
                 )
-            known[label] = path
+            if isinstance(label, str):
+                known[label] = path
         return path
 
     def __repr__(self) -> str:
         return f"TargetForm({self.describe()})"
 
 
-def find_columns(target: str | Sequence[str], columns: list[str]) -> list[str]:
-    """Return the target columns; their names may be separated by commas.
-
-    Examples
-    --------
-    >>> find_columns("top,below", ["top", "below", "price"])
-    ['top', 'below']
-    """
-    named = [target] if isinstance(target, str) else [str(name) for name in target]
-    found: list[str] = []
-    for name in named:
-        found += [name] if name in columns else [part.strip() for part in name.split(",")]
-    for name in found:
-        if name not in columns:
-            near = near_names(name, columns)
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise PalmetteError(
-                f"there is no target column {name!r} (there is: {listed(columns)}).{hint}"
-            )
-    twice = [name for i, name in enumerate(found) if name in found[:i]]
-    if twice or not found:
-        raise PalmetteError(
-            f"the target column {twice[0]!r} is listed twice: list it once."
-            if twice
-            else "no target is given: pass the name of a column."
-        )
-    return found
-
-
-def _distinct(cells: list[Any]) -> list[Any]:
-    """Return cells without repeated texts, in order."""
-    texts = dict.fromkeys(cell for cell in cells if type(cell) is str)
-    return [*texts, *(cell for cell in cells if type(cell) is not str)]
-
-
-def _mark_of_uris(cells: list[Any]) -> str | None:
-    """Return " " if all cells have URIs in angle brackets, and some have several of them.
-
-    Examples
-    --------
-    >>> _mark_of_uris(["<http://a.org/1> <http://a.org/2>", "<http://a.org/1>"])
-    ' '
-    """
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    if len(texts) < len(cells) or not all(_URIS.fullmatch(text.strip()) for text in texts):
-        return None
-    return " " if any(len(text.split()) > 1 for text in texts) else None
-
-
-def _are_lists(texts: list[str]) -> bool:
-    """Return whether nearly all texts are lists of texts, as JSON or Python write them."""
-    some = texts[:1000]
-    return sum(_LIST.fullmatch(text) is not None for text in some) > 0.9 * len(some)
-
-
-def _list_in(text: str) -> list[str]:
-    """Return the texts of a list that is written as JSON or Python do, or the text as it is.
-
-    Examples
-    --------
-    >>> _list_in('["a > b", "c"]'), _list_in("['a', 'b']"), _list_in("a")
-    (['a > b', 'c'], ['a', 'b'], ['a'])
-    """
-    if _LIST.fullmatch(text) is None:
-        return [text]
-    with suppress(ValueError):
-        return [str(each) for each in json.loads(text)]
-    return [re.sub(r"\\(.)", r"\1", each.group()[1:-1]) for each in _STRING.finditer(text)]
-
-
-def _mark_of_labels(cells: list[Any], thesaurus: Hierarchy) -> str | None:
-    """Return the separator of labels by which the most parts of cells are in a thesaurus.
-
-    None if cells are labels as they are, or if most of their parts are not there.
-    """
-    lists = ([_text(each) for each in c] if isinstance(c, _LISTS) else [_text(c)] for c in cells)
-    texts = {text for row in lists for text in row}
-
-    def share(labels: Collection[str]) -> float:
-        found = sum(find_node((label.strip(),), thesaurus) > 0 for label in labels)
-        return found / max(len(labels), 1)
-
-    best, most = None, max(share(texts), 0.5)
-    for mark in _TRIED_MARKS:
-        parts = [part for text in texts for part in text.split(mark) if part.strip()]
-        if len(parts) == len(texts) or (mark == " " and not all(":" in part for part in parts)):
-            continue  # blanks separate URIs only, since labels have them
-        if share(parts) > most and not any(mark in str(name) for name in thesaurus.names[1:]):
-            best, most = mark, share(parts)
-    return best
-
-
 class _BadTarget(PalmetteError):
     """A cell is not a path; the message does not name the row."""
 
 
-def _refuse(words: str, row: int, refuse: Refuse | None) -> None:
-    if refuse is None:
-        raise PalmetteError(words)
-    refuse(row, words)
-
-
-def _level_paths(
-    frame: pd.DataFrame, columns: list[str], lines: Any, refuse: Refuse | None
-) -> list[Path | None]:
-    """Paths of levels in columns; after an empty cell all others must be empty."""
-    paths: list[Path | None] = []
-    for row, cells in enumerate(zip(*(frame[name].tolist() for name in columns), strict=True)):
-        names = [None if _is_gap(cell) else _text(cell).strip() for cell in cells]
-        end = names.index(None) if None in names else len(names)
-        if any(name is not None for name in names[end:]):
-            shown = ", ".join("-" if name is None else name for name in names)
-            _refuse(
-                f"{place_of(row, lines)} has the path ({shown}): expected names from the top, and "
-                "empty cells only below the last. Fill in the level that is empty.",
-                row,
-                refuse,
-            )
-            paths.append(None)
-            continue
-        paths.append(tuple(name for name in names[:end] if name is not None) or None)
-    return paths
-
-
-def _is_gap(cell: Any) -> bool:
-    if cell is None or isinstance(cell, _LISTS):
-        return cell is None or len(cell) == 0
-    if isinstance(cell, str):
-        return not cell.strip()
-    return is_missing(cell)
-
-
-def _text(cell: Any) -> str:
-    """Convert a cell to a name; 3.0, the form of 3 in a column with missing values, becomes 3.
-
-    Objects of JSON with a URI, as corpora of subject indexing have them, become the URI.
-    """
-    if isinstance(cell, dict) and isinstance(cell.get("uri"), str):
-        return str(cell["uri"])
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell)
-
-
-def _fitting_separator(names: Iterable[str], hierarchy: Hierarchy) -> str | None:
-    """Separator with which most names are in a hierarchy; empty if they are plain names."""
-    distinct = set(names)
-    marks = [mark for mark in SEPARATORS if any(mark in name for name in distinct)]
-    candidates = [detect_separator(distinct, any_mark=True), "", *marks]
-    best, most = None, 0
-    for separator in dict.fromkeys(each for each in candidates if each is not None):
-        paths = (split_path(name, separator or None) for name in distinct)
-        found = sum(find_node(path, hierarchy) > 0 for path in paths if path)
-        if found > most:
-            best, most = separator, found
-    return best
+def _refuse_objects(column: str, cells: list[Any]) -> None:
+    """Raise an error for cells that are objects of JSON, but for those with a URI."""
+    objects = [cell for cell in cells if isinstance(cell, dict) and "uri" not in cell]
+    if objects:
+        raise PalmetteError(
+            f"the target column {column!r} has objects, such as {str(objects[0])[:60]}: expected "
+            "texts, or lists of texts. Write each of their values in a column, and pass the "
+            "columns as levels."
+        )

@@ -262,6 +262,7 @@ class TargetRows:
         self._source, self._frame, self._lines = source, frame, lines
         self.kept = np.arange(len(frame))
         self.known: dict[str, Any] = {}
+        self.gaps: list[Any] = []  # labels with an empty name
         self.paths: list[Any] = []
         self.n_gaps = 0
         self.n_lost, self.lost = 0, ""  # labels that are left out, and the first of them
@@ -270,7 +271,7 @@ class TargetRows:
     def read(self, form: TargetForm, given: Hierarchy | None) -> None:
         """Read the target; labels that a given hierarchy lacks are refused here."""
         refuse = None if getattr(self._source, "bad", None) is None else self._refuse
-        rows = form.read(self._frame, self.known, self._lines, refuse)
+        rows = form.read(self._frame, self.known, self._lines, refuse, self.gaps)
         self._keep(rows)
         self.n_gaps = len(rows) - len(self.paths) - self._n_refused
         if given is not None and refuse is not None:
