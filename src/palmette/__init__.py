@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from palmette._lazy_names import lazy_names
 from palmette.exceptions import DataHomeError, HierarchyError, LabelError, PalmetteError, ReadError
-from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.hierarchy._vocabulary import Vocabulary
-from palmette.labels._labels import NodeLabels
 
 if TYPE_CHECKING:
     from palmette import (
@@ -57,6 +54,9 @@ if TYPE_CHECKING:
     )
     from palmette.feature_selection import HierarchicalFeatureSelector
     from palmette.forest import StructuredForestClassifier
+    from palmette.hierarchy._hierarchy import Hierarchy
+    from palmette.hierarchy._vocabulary import Vocabulary
+    from palmette.labels._labels import NodeLabels
     from palmette.local import (
         FlatClassifier,
         GlobalNaiveBayesClassifier,
@@ -169,50 +169,51 @@ __all__ = [
     "weak",
 ]
 
-# scikit-learn takes over a second to import; what needs it is loaded on first use
-_NAMES = {
-    "base._statistics": "ClassStatistics",
-    "boosting": (
-        "AdaBoostECCClassifier AdaBoostMHClassifier AdaBoostMIClassifier "
-        "HierarchicalAdaBoostClassifier HierarchicalBoostingClassifier"
-    ),
-    "boosting._checkpoint": "Checkpoint",
-    "calibration": "CalibratedHierarchicalClassifier ConformalHierarchicalClassifier",
-    "class_tree": (
-        "AdaBoostBHCClassifier AgglomerativeTree BHCTree BalancedTree ClassTreeClassifier "
-        "ClassTreeEnsemble DAGSVMClassifier DependenceTree KMeansTree LabelEmbeddingTree MFTree "
-        "MFTreeClassifier MarginTree NMFTree RandomTree RelaxedTree"
-    ),
-    "feature_selection": "HierarchicalFeatureSelector",
-    "forest": "StructuredForestClassifier",
-    "local": (
-        "FlatClassifier GlobalNaiveBayesClassifier LocalPerLevelClassifier "
-        "LocalPerNodeClassifier LocalPerParentClassifier"
-    ),
-    "multilabel": (
-        "BinaryRelevance COCOA CalibratedLabelRanking ChainEnsemble HOMER HOMERTree IBLR "
-        "LinearMultilabel MLkNN RAkEL ThresholdedMultilabel TreesMultilabel"
-    ),
-    "multipath": (
-        "CoherentBlendClassifier CoherentForestClassifier CoherentKernelClassifier "
-        "CoherentNetworkClassifier"
-    ),
-    "persistence": "load save",
-    "reporting": "report",
-    "reviewing": "review",
-    "scoring": "HirrScore",
-    "table": "fit_table migrate",
-}
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"palmette.{_HOMES[name]}"), name)
-    if name in __all__:  # all other names are modules
-        return import_module(f"palmette.{name}")
-    raise AttributeError(f"module 'palmette' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# libraries take over a second to import; what needs them is loaded on first use
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "palmette.base._statistics": "ClassStatistics",
+        "palmette.bench": "",
+        "palmette.boosting": (
+            "AdaBoostECCClassifier AdaBoostMHClassifier AdaBoostMIClassifier "
+            "HierarchicalAdaBoostClassifier HierarchicalBoostingClassifier"
+        ),
+        "palmette.boosting._checkpoint": "Checkpoint",
+        "palmette.calibration": "CalibratedHierarchicalClassifier ConformalHierarchicalClassifier",
+        "palmette.class_tree": (
+            "AdaBoostBHCClassifier AgglomerativeTree BHCTree BalancedTree ClassTreeClassifier "
+            "ClassTreeEnsemble DAGSVMClassifier DependenceTree KMeansTree LabelEmbeddingTree "
+            "MFTree MFTreeClassifier MarginTree NMFTree RandomTree RelaxedTree"
+        ),
+        "palmette.datasets": "",
+        "palmette.decoding": "",
+        "palmette.feature_selection": "feature_selection HierarchicalFeatureSelector",
+        "palmette.forest": "StructuredForestClassifier",
+        "palmette.hierarchy._hierarchy": "Hierarchy",
+        "palmette.hierarchy._vocabulary": "Vocabulary",
+        "palmette.labels._labels": "NodeLabels",
+        "palmette.local": (
+            "FlatClassifier GlobalNaiveBayesClassifier LocalPerLevelClassifier "
+            "LocalPerNodeClassifier LocalPerParentClassifier"
+        ),
+        "palmette.metrics": "",
+        "palmette.multilabel": (
+            "multilabel BinaryRelevance COCOA CalibratedLabelRanking ChainEnsemble HOMER HOMERTree "
+            "IBLR LinearMultilabel MLkNN RAkEL ThresholdedMultilabel TreesMultilabel"
+        ),
+        "palmette.multipath": (
+            "CoherentBlendClassifier CoherentForestClassifier CoherentKernelClassifier "
+            "CoherentNetworkClassifier"
+        ),
+        "palmette.partition": "",
+        "palmette.persistence": "load save",
+        "palmette.plotting": "",
+        "palmette.reporting": "report",
+        "palmette.reviewing": "review",
+        "palmette.routing": "",
+        "palmette.scoring": "scoring HirrScore",
+        "palmette.table": "fit_table migrate",
+        "palmette.weak": "",
+    },
+)

@@ -94,14 +94,8 @@ def compare(
     Example: palmette compare digits --models flat-naive-bayes,mf-tree --out results/
     """
     from palmette.base._clients import started
-    from palmette.cli._terminal import (
-        Console,
-        hint_at,
-        print_leaderboard,
-        print_notes,
-        print_ranking,
-        require_csv,
-    )
+    from palmette.cli._leaderboards import print_leaderboard, print_notes, print_ranking
+    from palmette.cli._terminal import Console, hint_at, require_csv
     from palmette.compare import ResultStore
     from palmette.compare import compare as compare_models
 

@@ -28,13 +28,8 @@ def demo(
 
     Example: palmette demo
     """
-    from palmette.cli._terminal import (
-        Console,
-        best_first,
-        print_leaderboard,
-        print_notes,
-        require_writable,
-    )
+    from palmette.cli._leaderboards import best_first, print_leaderboard, print_notes
+    from palmette.cli._terminal import Console, require_writable
     from palmette.compare import compare, find_problem
 
     if svg is not None:
