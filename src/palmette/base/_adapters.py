@@ -234,6 +234,8 @@ class PathAnswers:
         With probabilities.
     hierarchy : Hierarchy
         A tree.
+    calibration : ChainCalibration, optional
+        Of probabilities, after predictions are decided; see `palmette.calibration`.
 
     Examples
     --------
@@ -246,13 +248,14 @@ class PathAnswers:
     ['animal']
     """
 
-    def __init__(self, estimator: Any, hierarchy: Hierarchy) -> None:
+    def __init__(self, estimator: Any, hierarchy: Hierarchy, calibration: Any = None) -> None:
         if not gives_node_proba(estimator):
             raise PalmetteError(
                 f"{type(estimator).__name__} has no probabilities. Fit one with probabilities, "
                 "such as class-tree, or calibrate it."
             )
         self.estimator, self.hierarchy = estimator, hierarchy
+        self._calibration = calibration
         self._inner = _over_nodes(estimator)
         if self._inner is not None:
             nodes = np.asarray(self._inner.classes_, dtype=np.int32)
@@ -263,7 +266,7 @@ class PathAnswers:
         self.space = LabelSpace(hierarchy, nodes[self._order])
 
     def class_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of ``space.classes``: (n_samples, n_classes)."""
+        """Return what the model says of ``space.classes``: (n_samples, n_classes)."""
         if self._inner is not None:
             proba = proba_of(self._inner, X)
         elif hasattr(self.estimator, "predict_proba"):
@@ -273,15 +276,25 @@ class PathAnswers:
         is_sorted = bool((self._order == np.arange(len(self._order))).all())
         return proba if is_sorted else np.ascontiguousarray(proba[:, self._order])
 
+    def calibrated(self, proba: FloatArray) -> FloatArray:
+        """Return calibrated probabilities, with the same most probable class in every row."""
+        return proba if self._calibration is None else self._calibration.apply(proba, self.space)
+
     def nodes(self, X: Any, proba: FloatArray) -> IntArray:
-        """Return the predicted node of every row: (n_samples,)."""
+        """Return the predicted node of every row, (n_samples,), by what the model says."""
         rule = _decision_rule(self.estimator, self._inner)
         if rule is not None:
             return rule.choose(proba, self.space)
         return nodes_of(self.estimator, X, self.hierarchy)
 
     def sure(self, proba: FloatArray, confidence: float) -> IntArray:
-        """Return the deepest node of every row of at least this probability; 0 is the root."""
+        """Return the deepest node of every row that is sure enough; 0 is the root.
+
+        Of calibrated answers this share is right; without calibration it is the probability that a
+        node has at least.
+        """
+        if self._calibration is not None:
+            return np.asarray(self._calibration.sure(proba, self.space, confidence))
         return Confident(confidence).choose(proba, self.space)
 
     def proba_of(self, proba: FloatArray, nodes: IntArray) -> FloatArray:

@@ -96,7 +96,7 @@ class Chains:
         marginals = space.marginals(proba)
         rows, best = np.arange(len(proba)), proba.argmax(axis=1)
         self.space = space
-        self.places = _paths_of_classes(space)[best]
+        self.places = paths_of_classes(space)[best]
         self.values = marginals[self.places, rows[:, None]]
         ended = np.arange(self.places.shape[1]) > space.depth[space.class_place[best]][:, None]
         self.values[ended] = 0.0
@@ -129,7 +129,7 @@ class Chains:
         return scores
 
 
-def _paths_of_classes(space: LabelSpace) -> IntArray:
+def paths_of_classes(space: LabelSpace) -> IntArray:
     """Return places from the root to every class, the last one repeated: (n_classes, n_levels)."""
     place = space.class_place.copy()
     paths = np.repeat(place[:, None], len(space.levels), axis=1)

@@ -56,6 +56,7 @@ STORED: dict[str, str] = {
     ),
     "calibration.CalibratedRoute": "palmette.calibration._nodes:CalibratedRoute",
     "calibration.CalibrationScores": "palmette.calibration._conformal_answers:CalibrationScores",
+    "calibration.ChainCalibration": "palmette.calibration._chains:ChainCalibration",
     "calibration.ConformalHierarchicalClassifier": (
         "palmette.calibration:ConformalHierarchicalClassifier"
     ),

@@ -13,7 +13,6 @@ from palmette.exceptions import PalmetteError
 from palmette.table import TableModel
 from palmette.table._schema import Unread
 from palmette.table.answers import (
-    PathAnswers,
     best_labels,
     gives_node_proba,
     label_sets,
@@ -89,11 +88,7 @@ class Answerer:
         self._labels_of_rows = np.asarray(
             self.hierarchy.index(list(model.classes_)), dtype=np.int32
         )
-        self._paths = (
-            PathAnswers(model.estimator_, model.hierarchy_)
-            if self.has_scores and not model.several_paths_
-            else None
-        )
+        self._paths = model.path_answers() if self.has_scores and not model.several_paths_ else None
 
     def warm(self) -> None:
         """Answer one row, which imports and compiles what the first request would wait for."""
@@ -155,11 +150,12 @@ class Answerer:
         estimator, h = self.model.estimator_, self.hierarchy
         if self._paths is not None:
             proba = self._paths.class_proba(X)
+            nodes = self._paths.nodes(X, proba) if decide else np.empty(0, dtype=np.int32)
+            proba = self._paths.calibrated(proba)
             best, scores = self._paths.best(proba, most)
             chosen: list[Any] = []
             values: list[Any] = []
             if decide:
-                nodes = self._paths.nodes(X, proba)
                 chosen = [[node] if node > 0 else [] for node in nodes.tolist()]
                 values = [[p] for p in self._paths.proba_of(proba, nodes).tolist()]
             return _Table(

@@ -220,22 +220,18 @@ def variants(name: str, estimator: Any, axis: int) -> list[dict[str, Any]]:
     return []
 
 
-def sharpen(
-    estimator: Any, settings: Mapping[str, Any] | None, exponent: float | None = None
-) -> Any:
-    """Calibrate the probabilities of the final model if it can do so itself.
+def sharpen(estimator: Any, settings: Mapping[str, Any] | None) -> Any:
+    """Calibrate the probabilities of the final model if it can do so itself, by another fit.
 
     Parameters
     ----------
     estimator : estimator
     settings : dict, optional
         Parameters that the user has set.
-    exponent : float, optional
-        The calibration, if it is known; else it costs another fit.
     """
     can_calibrate = estimator.get_params(deep=False).get("calibration", 0) is None
     if can_calibrate and "calibration" not in (settings or {}):
-        estimator.set_params(calibration="out_of_fold" if exponent is None else exponent)
+        estimator.set_params(calibration="out_of_fold")
     return estimator
 
 

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from palmette._arrays import take_rows
 from palmette._stopping import OutOfTime
 from palmette.base._scratch import Scratch
-from palmette.base._temperature import fit_inverse_temperature
+from palmette.calibration._chains import ChainCalibration
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import find_model
@@ -24,14 +23,14 @@ from palmette.table._class_weights import balanced_weights, fit_balanced
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._fit import Race, Wrapping, n_bytes
+from palmette.table._held_out import learned_calibration
 from palmette.table._large import GIB, stratified_rows
 from palmette.table._problem import TableProblem
 from palmette.table._schema import Unread
-from palmette.table._tournament import Fallback, Tournament
+from palmette.table._tournament import Tournament
 from palmette.table.answers import gives_node_proba
 
 _TOLD = r".* needs a tree, but \w+ has learned a DAG"  # a warning of a fit that is shown
-_HELD_OUT = 3_000  # maximum number of rows that calibrate a model of the tournament
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,8 @@ class Finished:
         Seconds of the final fit.
     interrupted : {None, "Ctrl-C", "SIGTERM"}
         What ended the tournament or the final fit early.
+    calibration : ChainCalibration or None
+        By the test rows of its folds; None if there were none, or it is calibrated otherwise.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Finished:
     n_rows: int
     seconds: float
     interrupted: str | None
+    calibration: ChainCalibration | None = None
 
 
 def _fit(
@@ -123,6 +125,7 @@ def finish(
     most = race.rows_in_memory(name, wrapping)
     rows = _final_rows(problem, name, race, wrapping, tournament, clock, most)
     stop = None if tournament is None else tournament.interrupted
+    calibration = None if wrapping.calibrate else _calibration(name, tournament)
     estimator: Any = None
     ending = "there is no time for a final fit: "
     if rows is not None:
@@ -137,9 +140,10 @@ def finish(
             )
         try:
             limit = np.inf if kept is None else _left(clock)
-            fit = partial(_final_fit, problem, name, race, wrapping, tournament, rows)
+            sharpens = wrapping.calibrate is None and calibration is None
+            fit = partial(_final_fit, problem, name, race, wrapping, sharpens, rows)
             if problem.rest is not None:
-                fit = partial(_fit_rest, problem, name, race, wrapping, tournament, rows, say)
+                fit = partial(_fit_rest, problem, name, race, wrapping, sharpens, rows, say)
             estimator, vectorizer = clock.within(limit, fit)
         except OutOfTime:
             ending = "the final fit did not end in time: "
@@ -150,9 +154,7 @@ def finish(
     if estimator is None and kept is not None:
         name, estimator, n_rows = kept
         say(f"{ending}kept {name} as fitted on {n_rows:,} rows of the first fold")
-        exponent = _held_out_exponent(race, kept)
-        if exponent is not None:
-            estimator.exponent_ = exponent
+        calibration = _calibration(name, tournament)
         vectorizer = race.vectorizer
     if wrapping.calibrate is None and not gives_node_proba(estimator):
         say(f"{name} has no probabilities, so predictions are written without them")
@@ -162,7 +164,15 @@ def finish(
             f"{name} has no hierarchy_ after fit: expected a hierarchical classifier."
         )
     ended = None if stop is None else "Ctrl-C" if isinstance(stop, KeyboardInterrupt) else "SIGTERM"
-    return Finished(name, estimator, vectorizer, hierarchy, n_rows, time.monotonic() - start, ended)
+    seconds = time.monotonic() - start
+    return Finished(name, estimator, vectorizer, hierarchy, n_rows, seconds, ended, calibration)
+
+
+def _calibration(name: str, tournament: Tournament | None) -> ChainCalibration | None:
+    """Return the calibration by the test rows of a model's folds."""
+    if tournament is None:
+        return None
+    return learned_calibration([score.held_out for score in tournament.entries[name].scores])
 
 
 def _final_fit(
@@ -170,7 +180,7 @@ def _final_fit(
     name: str,
     race: Race,
     wrapping: Wrapping,
-    tournament: Tournament | None,
+    sharpens: bool,
     rows: Any,
 ) -> tuple[Any, TableFeatures]:
     vectorizer = TableFeatures(problem.schema, race.text)
@@ -178,9 +188,8 @@ def _final_fit(
     frame, y = problem.training_rows(None if whole else rows)
     X = vectorizer.fit_transform(frame)
     estimator = race.make(name)
-    if wrapping.calibrate is None:
-        exponent = _known_exponent(name, race, tournament)
-        estimator = sharpen(estimator, race.settings_of(name), exponent)
+    if sharpens:
+        estimator = sharpen(estimator, race.settings_of(name))
     wrapped = wrapping.around(estimator, race.seed, problem.several_paths)
     if problem.groups is None or wrapping.calibrate is None or wrapping.coverage is not None:
         return _fit(wrapped, X, y, name, race.class_weight), vectorizer
@@ -190,18 +199,12 @@ def _final_fit(
     return fitted, vectorizer
 
 
-def _known_exponent(name: str, race: Race, tournament: Tournament | None) -> float | None:
-    """Return the calibration of a class tree if the tournament tells it."""
-    kept = None if tournament is None else tournament.fallback
-    return None if kept is None or kept.name != name else _held_out_exponent(race, kept)
-
-
 def _fit_rest(
     problem: TableProblem,
     name: str,
     race: Race,
     wrapping: Wrapping,
-    tournament: Tournament | None,
+    sharpens: bool,
     rows: Any,
     say: Callable[[str], None],
 ) -> tuple[Any, TableFeatures]:
@@ -213,9 +216,9 @@ def _fit_rest(
     assert problem.rest is not None
     vectorizer = TableFeatures(problem.schema, race.text)
     sample = vectorizer.fit_transform(problem.frame)
-    estimator, exponent = race.make(name), _known_exponent(name, race, tournament)
-    if wrapping.calibrate is None:
-        estimator = sharpen(estimator, race.settings_of(name), exponent)
+    estimator = race.make(name)
+    if sharpens:
+        estimator = sharpen(estimator, race.settings_of(name))
         if estimator.get_params(deep=False).get("calibration") == "out_of_fold":
             found = _fit(estimator, sample, problem.y, name, race.class_weight)
             estimator = race.make(name).set_params(calibration=found.exponent_)
@@ -311,21 +314,3 @@ def _left(clock: Clock) -> float:
     if clock.seconds is None or clock.hurried:
         return clock.left()
     return max(clock.left(), 0.05 * clock.seconds)
-
-
-def _held_out_exponent(race: Race, kept: Fallback) -> float | None:
-    """Return the calibration of a class tree from test rows of the first fold, if it has one."""
-    estimator, fold = kept.estimator, race.first
-    if fold is None or getattr(estimator, "calibration", 0) is not None:
-        return None
-    if race.problem.several_paths:
-        return None  # label trees find it themselves
-    column = {tuple(label): i for i, label in enumerate(estimator.classes_)}
-    truth = [race.problem.truth[i] for i in fold.test.tolist()]
-    known = np.flatnonzero([path in column for path in truth])
-    if not len(known):
-        return None
-    known = known[np.linspace(0, len(known) - 1, min(len(known), _HELD_OUT)).astype(np.int32)]
-    proba = estimator.predict_proba(take_rows(fold.X_test, known))
-    codes = np.array([column[truth[i]] for i in known.tolist()], dtype=np.int32)
-    return fit_inverse_temperature(proba, codes, np.ones(len(known)))

@@ -29,6 +29,7 @@ from palmette.table._class_weights import fit_balanced, set_balance
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._folds import make_folds
+from palmette.table._held_out import held_out_chains
 from palmette.table._large import usable_memory
 from palmette.table._problem import TableProblem
 from palmette.table._tournament import Entry, Fold, Score, Tournament
@@ -105,7 +106,6 @@ class Race:
         self.found: dict[str, dict[str, Any]] = {}  # settings of the entries of a search
         self.vectorizer: TableFeatures | None = None  # that of the first fold
         self.row_seconds = 0.0  # of the features of a row
-        self.first: Fold | None = None
         self._n_features = 0
 
     def situation(self) -> Situation:
@@ -259,7 +259,6 @@ class Race:
         fold = Fold(X_train, y, X_test, test)
         if first:
             self.vectorizer, self._n_features = vectorizer, vectorizer.n_features_
-            self.first = fold
         return fold
 
     def _score(self, estimator: Any, fold: Fold) -> Score:
@@ -277,7 +276,8 @@ class Race:
             predicted = write_nodes(nodes, problem.hierarchy)
         f1 = hierarchical_f1_score(truth, predicted, hierarchy=problem.hierarchy)
         right = [a == b for a, b in zip(truth, predicted, strict=True)]
-        return Score(float(f1), float(np.mean(right)))
+        chains = held_out_chains(problem, estimator, fold.X_test, fold.test)
+        return Score(float(f1), float(np.mean(right)), chains)
 
 
 def summarize(

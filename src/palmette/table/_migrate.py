@@ -217,6 +217,7 @@ class Migration:
             schema=model.schema_,
             target=target,
             hierarchy=self.change.new,
+            calibration=model.calibration_,
             learner=model.learner_,
             several_paths=model.several_paths_,
             summary=copy.deepcopy(model.summary_),

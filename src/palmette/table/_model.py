@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from palmette.calibration._chains import ChainCalibration
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._vocabulary import Languages
@@ -238,6 +239,7 @@ def fit_table(
         schema=problem.schema,
         target=problem.target,
         hierarchy=final.hierarchy,
+        calibration=final.calibration,
         learner=problem.learner,
         several_paths=problem.several_paths or not final.hierarchy.is_tree,
         summary=summary,
@@ -280,6 +282,9 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     target_ : TargetForm
         How the target is written.
     hierarchy_ : Hierarchy
+    calibration_ : ChainCalibration or None
+        Calibration of probabilities by the rows that the model was not fitted on in the folds.
+        The estimator itself is not calibrated by it.
     learner_ : estimator or None
         Unfitted learner of the hierarchy, if it was learned.
     learnt_ : bool
@@ -309,9 +314,12 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "schema_": held(Schema),
         "target_": held(TargetForm),
         "hierarchy_": held(Hierarchy),
+        "calibration_": held(ChainCalibration, or_none=True, or_absent=True),
         "learner_": held(BaseEstimator, or_none=True),  # a text would be the name of a file
         "summary_": held(dict),
     }
+
+    calibration_: ChainCalibration | None = None  # files may lack it
 
     def __init__(self, model: str = "auto") -> None:
         self.model = model
@@ -326,6 +334,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         schema: Schema,
         target: TargetForm,
         hierarchy: Hierarchy,
+        calibration: ChainCalibration | None,
         learner: Any,
         several_paths: bool,
         summary: dict[str, Any],
@@ -337,6 +346,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.schema_ = schema
         self.target_ = target
         self.hierarchy_ = hierarchy
+        self.calibration_ = calibration
         self.learner_ = learner
         self.learnt_ = learner is not None
         self.several_paths_ = several_paths
@@ -527,7 +537,11 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @available_if(_has_proba)
     def predict_node_proba(self, frame: Any) -> FloatArray:
         """Probabilities of all nodes of ``hierarchy_``: (n_samples, n_nodes)."""
-        return node_proba(self.estimator_, self.features(frame), self.hierarchy_)
+        X = self.features(frame)
+        if self.calibration_ is None:
+            return node_proba(self.estimator_, X, self.hierarchy_)
+        answers = self.path_answers()
+        return answers.node_proba(answers.calibrated(answers.class_proba(X)))
 
     @available_if(_has_sets)
     def predict_set(self, frame: Any) -> Any:
@@ -561,7 +575,13 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _predictions(self) -> _OnePath | _SeveralPaths:
         parts = self.estimator_, self.hierarchy_, self.classes_
-        return _SeveralPaths(*parts, self.learnt_) if self.several_paths_ else _OnePath(*parts)
+        if self.several_paths_:
+            return _SeveralPaths(*parts, self.learnt_)
+        return _OnePath(self)
+
+    def path_answers(self) -> PathAnswers:
+        """Return the answers of the estimator on features, for one path per row."""
+        return PathAnswers(self.estimator_, self.hierarchy_, self.calibration_)
 
     def label_text(self, path: Any) -> str:
         """Write a path as in the table; only the label in a learned hierarchy or a thesaurus."""
@@ -574,20 +594,19 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class _OnePath(NamedTuple):
     """Predictions of a model with one path per row."""
 
-    estimator: Any
-    hierarchy: Hierarchy
-    classes: NDArray[np.object_]
+    model: TableModel
 
     def paths(self, X: Any) -> list[Any]:
-        return write_nodes(nodes_of(self.estimator, X, self.hierarchy), self.hierarchy)
+        h = self.model.hierarchy_
+        return write_nodes(nodes_of(self.model.estimator_, X, h), h)
 
     def class_proba(self, X: Any) -> FloatArray:
-        return PathAnswers(self.estimator, self.hierarchy).class_proba(X)
+        answers = self.model.path_answers()
+        return answers.calibrated(answers.class_proba(X))
 
     def best(self, X: Any, k: int) -> tuple[list[list[Any]], FloatArray]:
-        answers = PathAnswers(self.estimator, self.hierarchy)
-        nodes, proba = answers.best(answers.class_proba(X), k)
-        return [write_nodes(row, self.hierarchy) for row in nodes], proba
+        nodes, proba = self.model.path_answers().best(self.class_proba(X), k)
+        return [write_nodes(row, self.model.hierarchy_) for row in nodes], proba
 
 
 class _SeveralPaths(NamedTuple):

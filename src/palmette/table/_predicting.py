@@ -19,7 +19,6 @@ from palmette.table._sources import TableSource
 from palmette.table._workers import map_in_order
 from palmette.table._writing import OURS
 from palmette.table.answers import (
-    PathAnswers,
     best_labels,
     gives_node_proba,
     label_sets,
@@ -41,7 +40,8 @@ class Wishes:
     top : int
         Number of best labels; 1 for the prediction only.
     confidence : float or None
-        Also return the deepest node with at least this probability.
+        Also return the deepest node that is sure enough for this share of right answers; without
+        calibration, the deepest one of at least this probability.
     explain : bool
         Also return explanations.
     rename : dict of str to str
@@ -253,7 +253,7 @@ class _OneAnswer:
 
     def __init__(self, model: TableModel, wishes: Wishes) -> None:
         self._model, self._wishes = model, wishes
-        self._answers = PathAnswers(model.estimator_, model.hierarchy_)
+        self._answers = model.path_answers()
         self._texts = _Texts(model)
         self._explainer = Explainer(model) if wishes.explain else None
 
@@ -261,6 +261,7 @@ class _OneAnswer:
         answers, wishes = self._answers, self._wishes
         proba = answers.class_proba(X)
         nodes = answers.nodes(X, proba)
+        proba = answers.calibrated(proba)
         found = {"prediction": self._texts.of(nodes), "probability": self._proba_of(proba, nodes)}
         if wishes.top > 1:
             best, values = answers.best(proba, min(wishes.top, proba.shape[1]))

@@ -39,6 +39,7 @@ class Score(NamedTuple):
 
     hierarchical_f1: float
     accuracy: float
+    held_out: Any = None  # `HeldOutChains` of these rows, if there are probabilities
 
 
 class Fold(NamedTuple):
