@@ -371,17 +371,33 @@ def _rest_of(large: LargeTable, kept: NDArray[np.intp], y: list[Any]) -> RestOfT
 def find_groups(frame: Any) -> NDArray[np.int64] | None:
     """Number the distinct rows of a table, from 0; None if all rows differ.
 
+    White space in texts does not count, and an empty text is a missing one.
+
+    Parameters
+    ----------
+    frame : DataFrame of n_samples rows
+        Result of `Schema.cast`.
+
     Examples
     --------
     >>> import pandas as pd
-    >>> find_groups(pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 1.0]})).tolist()
+    >>> find_groups(pd.DataFrame({"a": ["x", "y", " x"], "b": [1.0, 2.0, 1.0]})).tolist()
     [0, 1, 0]
     """
     import pandas as pd
 
-    keys = pd.util.hash_pandas_object(frame, index=False, categorize=False).to_numpy()
+    cells = {name: _plain(frame[name]) for name in frame.columns}
+    keys = pd.util.hash_pandas_object(pd.DataFrame(cells), index=False, categorize=False).to_numpy()
     codes, distinct = pd.factorize(keys)
     return None if len(distinct) == len(keys) else codes.astype(np.int64)
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of texts as an array of objects without white space that does not count."""
+    if column.dtype.kind != "O":
+        return column.to_numpy()
+    texts = [" ".join(cell.split()) if isinstance(cell, str) else "" for cell in column]
+    return np.array([text or None for text in texts], dtype=object)
 
 
 def _is_name(table: Any) -> bool:
