@@ -95,7 +95,7 @@ def judge(frame: pd.DataFrame, planted: Any, model_name: str, seed: int) -> dict
     nodes = np.asarray(model.hierarchy_.index(model.read_target(frame)), dtype=np.int64)
     labels = np.unique(nodes)
     everything = np.ones(len(frame), dtype=bool)
-    groups = equal_rows(frame, model.schema_.names())
+    groups = equal_rows(model, frame)
     start = time.process_time()
     held_out = HeldOut(model, frame, labels, everything, nodes, groups, n_folds=5, seed=seed)
     parts = list(held_out)

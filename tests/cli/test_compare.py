@@ -46,6 +46,7 @@ def test_every_option_is_a_parameter(parse):
         *["a.csv", "b", "--models", "flat, local-per-node"],
         *["--metrics", "h_loss,lca_f1", "--target", "x", "--target", "y"],
         *["--separator", " > ", "--labels-separator", ";", "--merge-case", "--splits", "5"],
+        *["--column", "zip=category", "--drop", "id", "--skip-bad-rows"],
         *["--test-size", ".25", "--seed", "7", "--jobs", "-1", "--resume", "r.jsonl"],
         *["--workers", "2", "--scheduler", "tcp://h:1"],
         *["--posthoc", "wilcoxon-holm", "--control", "flat", "--alpha", ".1"],
@@ -59,6 +60,9 @@ def test_every_option_is_a_parameter(parse):
         "separator": " > ",
         "labels_separator": ";",
         "merge_case": True,
+        "columns": ["zip=category"],
+        "drop": ["id"],
+        "skip_bad_rows": True,
         "n_splits": 5,
         "test_size": 0.25,
         "seed": 7,
@@ -81,7 +85,6 @@ def test_defaults(parse):
     assert options.pop("models") == "flat,local-per-node,local-per-parent,local-per-level"
     assert options.pop("metrics") == "hierarchical_f1,tree_induced_error,leaf_accuracy"
     assert options.pop("seed") == 0
-    assert options.pop("test_size") == 0.3
     assert options.pop("n_jobs") == 1
     assert options.pop("posthoc") == "nemenyi"
     assert options.pop("alpha") == 0.05

@@ -27,7 +27,7 @@ def table(tmp_path, monkeypatch):
     codes = np.arange(40) % 4
     frame = pd.DataFrame(rng.normal(0, 0.1, (40, 2)), columns=["x", "y"])
     frame["x"] += np.array([0.0, 1.0, 9.0, 9.0])[codes]
-    frame["y"] += np.array([0.0, 0.0, 0.0, 1.0])[codes]
+    frame["y"] += np.array([0.0, 0.0, 9.0, 8.0])[codes]
     frame["kind"] = [KINDS[code] for code in codes]
     frame["labels"] = [["a;b", "a;b", "c;d", "c;d"][code] for code in codes]
     frame.to_csv("goods.csv", index=False)
@@ -40,6 +40,7 @@ def test_every_option_is_a_parameter(parse):
         learn,
         *["a.csv", "--target", "x", "--target", "y", "--method", "mf-tree"],
         *["--separator", "/", "--labels-separator", ";", "--merge-case", "--compare", "t.json"],
+        *["--column", "zip=category", "--drop", "id", "--skip-bad-rows"],
         *["--set", "branching=4", "--lines", "9", "--seed", "3", "--jobs", "2"],
         *["--out", "a.svg", "--out", "b.nwk", "--excel-safe"],
     )
@@ -50,6 +51,9 @@ def test_every_option_is_a_parameter(parse):
         "separator": "/",
         "labels_separator": ";",
         "merge_case": True,
+        "columns": ["zip=category"],
+        "drop": ["id"],
+        "skip_bad_rows": True,
         "compare": Path("t.json"),
         "settings": ["branching=4"],
         "lines": 9,

@@ -7,9 +7,17 @@ import pandas as pd
 import pytest
 from sklearn.utils import Bunch
 
-from palmette.compare._problems import EMBEDDED, check_problem, find_problem, problem_of
+from palmette.compare._problems import (
+    EMBEDDED,
+    Problem,
+    check_problem,
+    find_problem,
+    problem_of,
+)
 from palmette.exceptions import DataHomeError, PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+
+STAR = Hierarchy.star(["a", "b"])
 
 
 @pytest.fixture
@@ -40,7 +48,7 @@ def test_table_with_a_separator(table):
 def test_the_separator_of_a_table_is_found(table):
     found, given = find_problem(table, "kind"), find_problem(table, "kind", " > ")
     assert set(found.hierarchy.path_strings) == set(given.hierarchy.path_strings)
-    assert found.y_train.tolist()[:3] == ["Food > Fruit", "Food > Fish", "Tools"]
+    assert found.y_train == given.y_train
 
 
 def test_table_with_a_column_for_each_level(tmp_path):
@@ -50,25 +58,48 @@ def test_table_with_a_column_for_each_level(tmp_path):
     assert problem.y_train == [("Food", "Fruit"), ("Food", "Fish"), ("Tools",)]
 
 
-def test_a_single_column_of_prose_is_a_list_of_texts(tmp_path):
-    path = tmp_path / "texts.csv"
-    texts = [f"a thing called number {i}" for i in range(50)]
-    pd.DataFrame({"title": [None, *texts[1:]], "kind": ["a", "b"] * 25}).to_csv(path, index=False)
-    assert find_problem(path, "kind").X_train == ["", *texts[1:]]
+def test_options_of_a_table_are_those_of_fit_table(tmp_path):
+    path = tmp_path / "goods.csv"
+    lines = [f"{i % 7},{i},{'a;b' if i % 2 else 'B'}" for i in range(50)]
+    path.write_text("\n".join(["size,number,kind", *lines, "too,many,cells,here"]))
+    told = []
+    problem = find_problem(
+        path, "kind", labels_separator=";", merge_case=True, columns={"size": "category"},
+        drop=["number"], skip_bad_rows=True, tell=told.append,
+    )  # fmt: skip
+    assert problem.schema.kinds == {"size": "category"}
+    assert problem.y_train[1] == {("a",), ("B",)} or problem.y_train[1] == {("a",), ("b",)}
+    assert problem.hierarchy.n_leaves == 2
+    assert any("1 row is skipped" in words for words in told)
+
+
+def test_texts_and_tables_are_read_by_columns():
+    texts = Problem("p", STAR, ["red apple", "blue bolt"], ["a", "b"], np.array(["nail"]), ["a"])
+    assert texts.schema.kinds == {"text": "text"}
+    assert texts.X_train["text"].tolist() == ["red apple", "blue bolt"]
+    assert texts.X_test["text"].tolist() == ["nail"]
+    frame = pd.DataFrame({"price": ["2,50 €", "1.300 €"] * 20, "empty": [None] * 40})
+    table = Problem("p", STAR, frame, ["a", "b"] * 20)
+    assert table.schema.kinds == {"price": "number"}
+    assert table.X_train["price"].tolist()[:2] == [2.5, 1300.0]
+
+
+def test_arrays_have_no_columns_to_read(toy):
+    assert toy.schema is None
 
 
 @pytest.mark.parametrize(
     ("name", "target", "words"),
     [
-        ("nofile.csv", "kind", "nofile.csv: there is no such file"),
+        ("nofile.csv", "kind", "nofile.csv: the file does not exist"),
         ("goods.csv", None, "is a table: name the column to predict with --target"),
-        ("goods.csv", "nix", r"has no column 'nix' \(it has: price, kind\)"),
-        ("notes.txt", "kind", "notes.txt: a table was expected, with a name in .csv"),
-        ("alone.csv", "kind", "no column other than the target"),
+        ("goods.csv", "nix", r"no target column 'nix' \(there is: price, kind\)"),
+        ("notes.md", "kind", "notes.md: the suffix '.md' is not that of a table"),
+        ("alone.csv", "kind", "no columns to learn from besides the target"),
     ],
 )
 def test_bad_tables(table, tmp_path, monkeypatch, name, target, words):
-    (tmp_path / "notes.txt").write_text("words")
+    (tmp_path / "notes.md").write_text("words")
     (tmp_path / "alone.csv").write_text("kind\na\nb\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PalmetteError, match=words):
@@ -76,7 +107,7 @@ def test_bad_tables(table, tmp_path, monkeypatch, name, target, words):
 
 
 def test_check_reads_nothing(table, monkeypatch):
-    monkeypatch.setattr("palmette.datasets.read_table", None)
+    monkeypatch.setattr("palmette.table._problem.read_problem", None)
     check_problem(table, "kind")
     with pytest.raises(ReadError):
         check_problem(table + ".csv", "kind")
@@ -89,8 +120,6 @@ def test_without_a_data_home_the_embedded_sets_are_named(monkeypatch):
 
 
 # ---------------------------------------------------------------------- bunches
-
-STAR = Hierarchy.star(["a", "b"])
 
 
 def test_validation_rows_are_for_training():

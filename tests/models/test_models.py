@@ -65,7 +65,7 @@ def test_models_of_several_paths_learn_label_sets(name):
 def test_every_base_learns_texts(name, texts):
     spec = find_model(name)
     context = ModelContext(texts.hierarchy, text=True)
-    model = few_trees(prepare(spec.make(context), spec, texts.X_train))
+    model = few_trees(prepare(spec.make(context), spec, texts.X_train, schema=texts.schema))
     assert model.fit(texts.X_train, texts.y_train).predict(texts.X_train) == texts.y_train
 
 

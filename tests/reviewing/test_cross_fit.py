@@ -11,6 +11,7 @@ from tests.table.goods import make_goods
 from palmette.reviewing import _cross_fit
 from palmette.reviewing._cross_fit import HeldOut, class_similarity, equal_rows
 from palmette.table import fit_table
+from palmette.table._problem import find_groups
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def hold_out(model, frame, labelled=None, **options):
     nodes = np.asarray(model.hierarchy_.index(model.read_target(frame)))
     labels = np.unique(nodes)
     labelled = np.ones(len(frame), dtype=bool) if labelled is None else labelled
-    groups = equal_rows(frame, ["title"])
+    groups = equal_rows(model, frame)
     return HeldOut(model, frame, labels, labelled, nodes, groups, **options), groups
 
 
@@ -79,7 +80,8 @@ def test_a_short_time_means_fewer_training_rows(model, goods, monkeypatch):
 
 def test_equal_rows_ignore_white_space_but_not_the_column():
     frame = pd.DataFrame({"a": ["x  y", "x y", None, "", "x"], "b": ["", None, "x y", "x y", "y"]})
-    assert equal_rows(frame, ["a", "b"]).tolist() == [0, 0, 1, 1, 2]
+    assert find_groups(frame).tolist() == [0, 0, 1, 1, 2]
+    assert find_groups(frame.iloc[1:3]) is None
 
 
 @pytest.mark.parametrize("dense", [False, True])

@@ -87,6 +87,8 @@ def _title(comparison: Comparison, dataset: str) -> str:
     splits = {row["split"] for row in comparison.rows if row["dataset"] == dataset}
     if splits == {"published"}:
         return f"{dataset}, published split"
+    if any(name.startswith("fold-") for name in splits):
+        return f"{dataset}, {len(splits)} folds, as of palmette fit"
     return f"{dataset}, {len(splits)} random split{'s' if len(splits) > 1 else ''}"
 
 

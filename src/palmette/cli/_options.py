@@ -123,6 +123,15 @@ HeaderAsFitted = Annotated[
         help="Whether the first line has the column names; by default as in palmette fit.",
     ),
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="NAME=KIND sets the kind of a column if it is not detected correctly: text, "
+        "category, number or date; repeatable.",
+    ),
+]
+Drop = Annotated[list[str] | None, typer.Option(help="Column that is not used; repeatable.")]
 SkipBadRows = Annotated[
     bool,
     typer.Option(
@@ -288,6 +297,19 @@ def read_written(words: list[str] | None, option: str) -> str | dict[str, str] |
     return words[0]
 
 
+def read_kinds(words: list[str] | None) -> dict[str, str]:
+    """Read the words of ``--column``; a name may contain an equals sign, a kind does not."""
+    kinds = {}
+    for word in words or []:
+        name, equals, kind = word.rpartition("=")
+        if not (equals and name and kind):
+            raise PalmetteError(
+                f"got --column {word!r}: expected NAME=KIND, such as --column zip=category."
+            )
+        kinds[name] = kind
+    return kinds
+
+
 def bad_rows_of(skip: bool, path: Path | None) -> Any:
     """Return a `BadRows` if bad rows are skipped, else None."""
     from palmette.table._sources import BadRows
@@ -345,6 +367,9 @@ def find_data(
     separator: str | None = None,
     labels_separator: str | None = None,
     merge_case: bool = False,
+    columns: list[str] | None = None,
+    drop: list[str] | None = None,
+    skip_bad_rows: bool = False,
 ) -> Problem:
     """Return the problem of a name; a table is read as `palmette fit` reads it.
 
@@ -354,10 +379,8 @@ def find_data(
         "stdlib", "digits", a name of the data home, a file, or "-" for the standard input.
     target : list of str, optional
         Columns of a table: one, or the levels of a path.
-    separator, labels_separator : str, optional
-        Separators of paths and of several labels in a cell.
-    merge_case : bool
-        As in `fit_table`.
+    separator, labels_separator, merge_case, columns, drop, skip_bad_rows
+        As given to `palmette fit`.
 
     Returns
     -------
@@ -365,43 +388,8 @@ def find_data(
     """
     from palmette.compare import find_problem
 
-    check_data(name, target)
-    if not _is_table(name):
-        return find_problem(name)
-    from palmette.compare import Problem, fill_texts, is_text_column
-    from palmette.table._problem import read_problem
-    from palmette.table._sources import TableSource
-
-    found = read_problem(
-        TableSource.of(name), target or [], separator=separator, labels_separator=labels_separator,
-        merge_case=merge_case,
+    return find_problem(
+        name, target, separator, labels_separator=labels_separator, merge_case=merge_case,
+        columns=read_kinds(columns), drop=drop or [], skip_bad_rows=skip_bad_rows,
         tell=lambda words: say(words, err=True),
     )  # fmt: skip
-    X: Any = found.frame
-    if X.shape[1] == 1 and is_text_column(X.iloc[:, 0]):
-        X = fill_texts(X.iloc[:, 0])
-    return Problem(name, found.hierarchy, X, found.truth)
-
-
-def check_data(name: str, target: list[str] | None = None) -> None:
-    """Raise an error for a name that `find_data` will not find, without reading data."""
-    from palmette.compare import check_problem
-
-    if not _is_table(name):
-        check_problem(name)
-        return
-    from palmette.table._sources import TableSource
-
-    TableSource.of(name).require()
-    if not target:
-        raise PalmetteError(f"{name} is a table: name the column to predict with --target.")
-
-
-def _is_table(name: str) -> bool:
-    """Whether a name refers to a file rather than to a known data set."""
-    from palmette._files import plain_suffix
-    from palmette.compare import EMBEDDED
-
-    if name in EMBEDDED:
-        return False
-    return name == "-" or bool(plain_suffix(name)) or Path(name).is_file()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from palmette.cli._options import (
+    Columns,
+    Drop,
     ExcelSafe,
     Jobs,
     LabelsSeparator,
@@ -17,8 +20,8 @@ from palmette.cli._options import (
     Scheduler,
     Seed,
     Separator,
+    SkipBadRows,
     Workers,
-    check_data,
     check_jobs,
     find_data,
     say,
@@ -52,15 +55,25 @@ def compare(
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
     merge_case: MergeCase = False,
+    columns: Columns = None,
+    drop: Drop = None,
+    skip_bad_rows: SkipBadRows = False,
     n_splits: Annotated[
         int | None,
         typer.Option(
             "--splits",
             min=1,
-            help="Number of random splits that are used instead of the published split.",
+            help="Number of random splits that are used instead of the published split or of the "
+            "folds of a table.",
         ),
     ] = None,
-    test_size: Annotated[float, typer.Option(help="Share of test rows in a random split.")] = 0.3,
+    test_size: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of test rows in random splits, 0.3 by default; if it is given, a table has "
+            "no folds."
+        ),
+    ] = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     workers: Workers = None,
@@ -105,13 +118,17 @@ def compare(
     files, diagrams = _files(out or [], diagram, draws=len(data) > 1 and len(names) > 1)
     require_csv(excel_safe, files)
     store = ResultStore(resume)
+    read = partial(
+        find_data, target=target, separator=separator, labels_separator=labels_separator,
+        merge_case=merge_case, columns=columns, drop=drop, skip_bad_rows=skip_bad_rows,
+    )  # fmt: skip
     with (
         hint_at(resume),
         started(workers, scheduler) as client,
         Console(stderr=True).status("reading data ...") as status,
     ):
         comparison = compare_models(
-            (find_data(name, target, separator, labels_separator, merge_case) for name in data),
+            (read(name) for name in data),
             names,
             scores,
             n_splits=n_splits,
@@ -151,14 +168,14 @@ def _check(
     diagram: Path | None,
 ) -> None:
     """Find wrong options before anything is read or fitted."""
-    from palmette.compare import find_scores
+    from palmette.compare import check_problem, find_scores
     from palmette.metrics._comparison import check_tests
     from palmette.models import find_models
 
     find_models(models)
     find_scores(metrics)
     for place, name in enumerate(data):
-        check_data(name, target)
+        check_problem(name, target)
         if name in data[:place]:
             raise PalmetteError(f"the data set {name!r} is listed twice: list it once.")
     check_jobs(n_jobs)

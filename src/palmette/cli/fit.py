@@ -9,9 +9,11 @@ import typer
 
 from palmette.cli._options import (
     BadRowsFile,
+    Columns,
     DateFormat,
     Decimal,
     Delimiter,
+    Drop,
     Encoding,
     Format,
     Header,
@@ -28,6 +30,7 @@ from palmette.cli._options import (
     Target,
     Workers,
     check_jobs,
+    read_kinds,
     read_written,
     say,
 )
@@ -76,17 +79,8 @@ def fit(
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
     merge_case: MergeCase = False,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            help="NAME=KIND sets the kind of a column if it is not detected correctly: text, "
-            "category, number or date; repeatable.",
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column that is not used; repeatable.")
-    ] = None,
+    columns: Columns = None,
+    drop: Drop = None,
     text: Annotated[
         str, typer.Option(help="Features of text columns: tfidf or hashing.")
     ] = "tfidf",
@@ -170,7 +164,7 @@ def fit(
         table, format, encoding=encoding, delimiter=delimiter, sheet=sheet, header=header
     )
     source.require()
-    kinds = _kinds(columns or [])
+    kinds = read_kinds(columns)
     if source.format == "anndata":
         kinds, drop = _genes_only(source, target, kinds, drop or [])
     with started(workers, scheduler) as client, progress(time or None) as (watch, tell):
@@ -231,19 +225,6 @@ def _genes_only(
     unused = [name for name in facts if name not in targets and name not in kinds]
     genes = [name for name in genes if name not in drop]
     return {**dict.fromkeys(genes, "number"), **kinds}, [*drop, *unused]
-
-
-def _kinds(words: list[str]) -> dict[str, str]:
-    """Read NAME=KIND words; a name may contain an equals sign, a kind does not."""
-    kinds = {}
-    for word in words:
-        name, equals, kind = word.rpartition("=")
-        if not (equals and name and kind):
-            raise PalmetteError(
-                f"got --column {word!r}: expected NAME=KIND, such as --column zip=category."
-            )
-        kinds[name] = kind
-    return kinds
 
 
 # ---------------------------------------------------------------------- on the terminal

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from palmette.cli._options import (
+    Columns,
     DrawnLines,
+    Drop,
     ExcelSafe,
     Jobs,
     LabelsSeparator,
@@ -17,7 +19,7 @@ from palmette.cli._options import (
     Seed,
     Separator,
     Settings,
-    check_data,
+    SkipBadRows,
     check_jobs,
     find_data,
     say,
@@ -64,6 +66,9 @@ def learn(
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
     merge_case: MergeCase = False,
+    columns: Columns = None,
+    drop: Drop = None,
+    skip_bad_rows: SkipBadRows = False,
     compare: Annotated[
         Path | None,
         typer.Option(help="Hierarchy file over the same classes that the result is compared with."),
@@ -85,7 +90,7 @@ def learn(
     Example: palmette learn digits --method mf-tree --out tree.json --out tree.svg
     """
     from palmette.cli._terminal import Console, require_csv
-    from palmette.compare import learn_tree
+    from palmette.compare import check_problem, learn_tree
     from palmette.compare._node_complexity import measure_nodes
     from palmette.hierarchy._hierarchy import Hierarchy
     from palmette.hierarchy.files import text_for_file
@@ -94,13 +99,15 @@ def learn(
 
     parameters = parse_settings(settings or [])
     make_tree_learner(method, **parameters)  # wrong names are found before anything is read
-    check_data(data, target)
+    check_problem(data, target)
     check_jobs(n_jobs)
     _check_files(out or [])
     require_csv(excel_safe, out or [])
     reference = None if compare is None else Hierarchy.read(compare)
     with Console(stderr=True).status("reading data ...") as status:
-        problem = find_data(data, target, separator, labels_separator, merge_case)
+        problem = find_data(
+            data, target, separator, labels_separator, merge_case, columns, drop, skip_bad_rows
+        )
         status.update(f"learning by {method} ...")
         learned = learn_tree(
             problem, method, random_state=seed, n_jobs=n_jobs, parameters=parameters

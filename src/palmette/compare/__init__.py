@@ -14,7 +14,7 @@ from palmette.compare._comparison import (
     split_sentence,
 )
 from palmette.compare._measure import Usage, environment, measure
-from palmette.compare._preparing import fill_texts, is_text_column, make_dense, prepare
+from palmette.compare._preparing import make_dense, prepare
 from palmette.compare._problems import (
     EMBEDDED,
     Problem,
@@ -46,14 +46,12 @@ __all__ = [
     "compare",
     "describe_estimator",
     "environment",
-    "fill_texts",
     "find_problem",
     "find_scores",
     "fingerprint",
     "format_cost",
     "format_score",
     "is_best",
-    "is_text_column",
     "join_rows",
     "learn_tree",
     "make_dense",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from palmette._arrays import count_rows, is_text
+from palmette._arrays import count_rows
 from palmette.compare._comparison import COSTS, Comparison
 from palmette.compare._measure import environment, measure
 from palmette.compare._preparing import prepare
@@ -38,7 +38,7 @@ def compare(
     scores: Sequence[str] = DEFAULT_SCORES,
     *,
     n_splits: int | None = None,
-    test_size: float = 0.3,
+    test_size: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     store: ResultStore | None = None,
@@ -57,8 +57,10 @@ def compare(
         Names in the registry.
     scores : sequence of str
     n_splits : int, optional
-        Random splits; by default the published split where there is one, else three.
-    test_size : float
+        Number of random splits. By default the published split is used where there is one; of other
+        tables the three folds of `fit_table`, and of other arrays three random splits.
+    test_size : float, optional
+        Share of test rows in random splits, by default 0.3; if it is given, there are no folds.
     seed : int
         Seed of splits and models.
     n_jobs : int, optional
@@ -113,7 +115,9 @@ class _Run:
             facts["cluster"] = "dask"
         self.comparison = Comparison([], tuple(scores), [spec.name for spec in specs], [], facts)
 
-    def add(self, problem: Problem, n_splits: int | None, test_size: float, seed: int) -> None:
+    def add(
+        self, problem: Problem, n_splits: int | None, test_size: float | None, seed: int
+    ) -> None:
         """Compute all cells of a problem."""
         if problem.name in self.comparison.datasets:
             raise PalmetteError(
@@ -250,9 +254,12 @@ def _make(
 ) -> Any:
     """Return the pipeline of a model; a bare one has no hierarchy, for a short description."""
     hierarchy = None if bare else problem.hierarchy
-    context = ModelContext(hierarchy, split.seed, n_jobs, is_text(split.X_train))
-    parts = (split.X_train, split.X_test)
-    return prepare(spec.make(context), spec, *parts, categorical=problem.categorical)
+    has_text = problem.schema is not None and bool(problem.schema.names("text"))
+    model = spec.make(ModelContext(hierarchy, split.seed, n_jobs, has_text))
+    return prepare(
+        model, spec, split.X_train, split.X_test, categorical=problem.categorical,
+        schema=problem.schema,
+    )  # fmt: skip
 
 
 @contextmanager
@@ -364,9 +371,10 @@ def learn_tree(
         learner.fit(np.zeros((matrix.shape[0], 1)), codes)
     else:
         as_model = ModelSpec(spec.name, lambda _: learner, spec.summary, scale=spec.scale)
-        prepare(learner, as_model, problem.X_train, categorical=problem.categorical).fit(
-            problem.X_train, codes
-        )
+        prepare(
+            learner, as_model, problem.X_train, categorical=problem.categorical,
+            schema=problem.schema,
+        ).fit(problem.X_train, codes)  # fmt: skip
     seconds = time.process_time() - started
     # the learner was fitted on positions: an array of long label texts could be too large
     hierarchy = learner.tree_.to_hierarchy(names)

@@ -217,10 +217,14 @@ def _numbers(problem: Problem, kept: IntArray) -> Any:
     """Return the features of some training rows as numbers, as learners of trees get them."""
     from sklearn.preprocessing import FunctionTransformer
 
-    same = FunctionTransformer()
+    same = FunctionTransformer(accept_sparse=True)
     spec = ModelSpec("rows", lambda _: same, "", scale=False)
     given = take_rows(problem.X_train, kept)
-    rows = prepare(same, spec, given, categorical=problem.categorical).fit_transform(given)
+    made = prepare(same, spec, given, categorical=problem.categorical, schema=problem.schema)
+    if problem.schema is None:
+        rows = made.fit_transform(given)
+    else:
+        rows = made.fit(problem.X_train).transform(given)
     return sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)
 
 

@@ -250,6 +250,8 @@ def _along(base: str, learner: str) -> Make:
         from palmette import class_tree
 
         learned = getattr(class_tree, learner)()
+        if "random_state" in learned.get_params(deep=False):
+            learned.set_params(random_state=context.random_state)
         return find_model(base).make(context).set_params(**{parameter: learned})
 
     return _over_labels(make)

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import FloatArray, is_missing, row_chunks, take_rows
+from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette.exceptions import PalmetteError
 from palmette.table._folds import make_folds
 from palmette.table._model import TableModel
+from palmette.table._problem import find_groups
+from palmette.table._schema import Unread
 from palmette.table.answers import PathAnswers, gives_node_proba, node_proba
 
 _AT_ONCE = 2**22  # probabilities in memory at a time: 32 MiB, several times
@@ -173,46 +175,35 @@ def _refit(model: TableModel, frame: Any) -> TableModel:
     return again.fit(frame)
 
 
-def equal_rows(frame: Any, columns: list[str]) -> IntArray:
-    """Number the rows so that rows with equal cells have equal numbers: (n_samples,).
+def equal_rows(model: TableModel, frame: Any) -> IntArray:
+    """Number the rows so that rows with equal inputs have equal numbers: (n_samples,).
 
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> equal_rows(pd.DataFrame({"a": ["x", "y", "x"], "b": [1, None, 1]}), ["a", "b"]).tolist()
-    [0, 1, 0]
+    Parameters
+    ----------
+    model : TableModel
+    frame : DataFrame of n_samples rows
     """
-    import pandas as pd
-
-    cells = [frame[name].map(_plain).astype(object) for name in columns]
-    hashes = pd.util.hash_pandas_object(pd.concat(cells, axis=1).astype(str), index=False)
-    return np.asarray(pd.factorize(hashes)[0], dtype=np.int64)
-
-
-def _plain(cell: Any) -> str:
-    return "" if is_missing(cell) else " ".join(str(cell).split())
+    groups = find_groups(model.schema_.cast(frame, unread=Unread()))
+    return np.arange(len(frame)) if groups is None else groups
 
 
 def _fold_of_rows(
     labelled: NDArray[np.bool_], codes: IntArray | None, groups: IntArray, n_folds: int, seed: int
 ) -> IntArray:
     """Return the fold in which every row is held out; equal rows share one."""
-    found = np.zeros(len(labelled), dtype=np.int64)
     if not n_folds:
-        return found
-    # one row of every group is split, labelled ones first, and the others follow it
-    order = np.argsort(~labelled, kind="stable")
-    _, first, inverse = np.unique(groups[order], return_index=True, return_inverse=True)
-    leaders = order[first]
-    with_label = np.flatnonzero(labelled[leaders])
-    of_group = np.random.default_rng(seed).integers(0, n_folds, len(leaders))
-    strata = None
-    if codes is not None:
-        strata = np.unique(codes[leaders[with_label]], return_inverse=True)[1]
-    for fold, (_, test) in enumerate(make_folds(strata, len(with_label), n_folds, seed)):
-        of_group[with_label[test]] = fold
-    found[order] = of_group[inverse]
-    return found
+        return np.zeros(len(labelled), dtype=np.int64)
+    import pandas as pd
+
+    rows = np.flatnonzero(labelled)
+    strata = None if codes is None else pd.factorize(codes[rows])[0]
+    is_grouped = len(np.unique(groups[rows])) < len(rows)
+    pairs = make_folds(strata, len(rows), n_folds, seed, groups[rows] if is_grouped else None)
+    # rows without a label are where labelled ones with equal inputs are, or anywhere
+    of_group = np.random.default_rng(seed).integers(0, n_folds, int(groups.max()) + 1)
+    for fold, (_, test) in enumerate(pairs):
+        of_group[groups[rows[test]]] = fold
+    return of_group[groups]
 
 
 # ---------------------------------------------------------------------- similarity to classes

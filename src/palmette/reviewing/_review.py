@@ -128,7 +128,7 @@ def review(
             few = f"{int(given.labelled.sum())} rows with a known label are too few for folds"
             say(f"{few}: the given model is used")
             folds = 0
-        groups = equal_rows(frame, model.schema_.names())
+        groups = equal_rows(model, frame)
         held_out = HeldOut(
             model, frame, given.labels(folds), given.labelled, given.codes(), groups,
             n_folds=folds, seconds=time, seed=seed, watch=watch,

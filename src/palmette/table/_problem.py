@@ -401,10 +401,17 @@ def _rest_of(large: LargeTable, kept: NDArray[np.intp], y: list[Any]) -> RestOfT
 def find_groups(frame: Any) -> NDArray[np.int64] | None:
     """Number the distinct rows of a table, from 0; None if all rows differ.
 
+    White space in texts does not count, and an empty text is a missing one.
+
+    Parameters
+    ----------
+    frame : DataFrame of n_samples rows
+        Result of `Schema.cast`.
+
     Examples
     --------
     >>> import pandas as pd
-    >>> find_groups(pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 1.0]})).tolist()
+    >>> find_groups(pd.DataFrame({"a": ["x", "y", " x"], "b": [1.0, 2.0, 1.0]})).tolist()
     [0, 1, 0]
     """
     import pandas as pd
@@ -412,8 +419,8 @@ def find_groups(frame: Any) -> NDArray[np.int64] | None:
     is_number = np.array([dtype == np.float64 for dtype in frame.dtypes])
     keys = np.zeros(len(frame), dtype=np.uint64)
     if not is_number.all():
-        others = frame.loc[:, ~is_number]
-        keys = pd.util.hash_pandas_object(others, index=False, categorize=False).to_numpy()
+        cells = pd.DataFrame({name: _plain(frame[name]) for name in frame.columns[~is_number]})
+        keys = pd.util.hash_pandas_object(cells, index=False, categorize=False).to_numpy()
     keys = keys + _hash_numbers(frame.loc[:, is_number].to_numpy(dtype=np.float64))
     codes, distinct = pd.factorize(keys)
     return None if len(distinct) == len(keys) else codes.astype(np.int64)
@@ -429,6 +436,14 @@ def _hash_numbers(numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
         mixed = (bits ^ (bits >> np.uint64(32))) * odd[0]
         keys[part] = ((mixed ^ (mixed >> np.uint64(29))) * odd[1]).sum(axis=1, dtype=np.uint64)
     return keys
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of texts as an array of objects without white space that does not count."""
+    if column.dtype.kind != "O":
+        return column.to_numpy()
+    texts = [" ".join(cell.split()) if isinstance(cell, str) else "" for cell in column]
+    return np.array([text or None for text in texts], dtype=object)
 
 
 def _is_name(table: Any) -> bool:
