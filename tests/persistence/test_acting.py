@@ -11,6 +11,7 @@ from io import BytesIO
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +26,7 @@ from tests.instances import public_estimators
 from tests.persistence.round_trips import bytes_of
 
 import palmette as pm
-from palmette.exceptions import ReadError
+from palmette.exceptions import PalmetteError, ReadError
 from palmette.persistence import load, save
 from palmette.persistence._acting import ACTING, defaults_of_acting
 from palmette.table import fit_table
@@ -149,7 +150,7 @@ def test_settings_of_a_fit_do_not_act(table_model, tmp_path):
 
     found = changed(table_model, tmp_path, change)
     assert found.summary_["settings"] == {"estimator__C": 2.0}
-    assert found.fit(GOODS).predict({"name": ["red apple"]}) == [("Food", "Fruit")]
+    assert found.refit(GOODS).predict({"name": ["red apple"]}) == [("Food", "Fruit")]
 
 
 def test_settings_of_the_caller_are_not_stored(tmp_path):
@@ -164,6 +165,16 @@ def test_the_learner_of_a_hierarchy_is_no_name_of_a_file(table_model, tmp_path):
 
     with pytest.raises(ReadError, match="learner_ is of type str"):
         changed(table_model, tmp_path, change)
+
+
+def test_the_hierarchy_of_a_clone_is_no_name_of_a_file(table_model, tmp_path):
+    def change(taken):
+        first(taken, "TableModel").update(hierarchy="/stranger.obo")
+
+    found = clone(changed(table_model, tmp_path, change))
+    rows = pd.DataFrame({"name": GOODS["name"]})
+    with pytest.raises(PalmetteError, match="Read the file first"):
+        found.fit(rows, GOODS["kind"])
 
 
 # ---------------------------------------------------------------------- methods and functions

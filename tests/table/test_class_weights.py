@@ -45,7 +45,7 @@ def test_rare_labels_are_found_more_often_and_the_summary_tells():
     assert (plain.summary_["class_weight"], heavy.summary_["class_weight"]) == (None, "balanced")
     found = [sum(path[-1] == "rare" for path in model.predict(table)) for model in (plain, heavy)]
     assert found[0] < found[1]
-    again = heavy.fit(table)
+    again = heavy.refit(table)
     assert again.summary_["class_weight"] == "balanced"
     with pytest.raises(PalmetteError, match="class_weight='equal': expected 'balanced' or 'none'"):
         fit_table(table, "kind", class_weight="equal")

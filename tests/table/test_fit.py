@@ -230,7 +230,7 @@ def test_a_second_interrupt_keeps_what_is_fitted(goods, monkeypatch):
 
 def test_fit_again_on_other_rows(goods):
     model = fit_table(goods, "kind", drop=["since"], settings={"beam_width": 2}, **QUICK)
-    again = model.fit(make_goods(60, seed=1))
+    again = model.refit(make_goods(60, seed=1))
     assert again is model
     assert model.summary_["rows"] == 60
     assert list(model.schema_.kinds) == ["title", "price", "colour"]

@@ -75,7 +75,7 @@ def test_the_final_fit_has_the_labels_too():
     assert oak in model.classes_.tolist()  # no row of the table has it
     assert model.summary_["class_rows"][model.classes_.tolist().index(oak)] == 0
     assert model.summary_["rows"] == model.summary_["rows_fitted"] == 24
-    again = TableModel.fit(model, TABLE)
+    again = TableModel.refit(model, TABLE)
     assert oak in again.classes_.tolist()
     assert again.summary_["use_labels"] == "all"
 

@@ -78,7 +78,7 @@ def test_a_learner_is_passed_as_an_object(table, learner, target):
     assert leaves_of(model) == set("abcd")
     assert model.hierarchy_.is_tree == (learner is not DAG)
     assert share_right(model, frame) > 0.8
-    assert model.fit(frame).predict(frame) == model.predict(frame)
+    assert model.refit(frame).predict(frame) == model.predict(frame)
 
 
 @pytest.mark.parametrize("target", COLUMNS)

@@ -161,7 +161,7 @@ def evaluate(
         raise PalmetteError(
             "the model has no probabilities, so its labels have no order: use palmette report."
         )
-    columns = {label: i for i, label in enumerate(model.classes_.tolist())}
+    columns = {label: i for i, label in enumerate(model.class_paths_.tolist())}
     n_known, counted = len(columns), _LabelRows(columns)
     if training is not None:
         for labels, _ in _labelled(model, training):
@@ -200,7 +200,7 @@ def evaluate(
     unknown = np.unique(truth.indices[truth.indices >= n_known])
     inside = [side[:, :n_known] for side in (truth, scores)]
     at_k["hierarchical F1"] = metrics.hierarchical_precision_recall_fscore_at_k(
-        *inside, hierarchy=model.hierarchy_, labels=list(model.classes_), k=ks
+        *inside, hierarchy=model.hierarchy_, labels=list(model.class_paths_), k=ks
     )[2]
     return {
         "at_k": {name: np.atleast_1d(values).tolist() for name, values in at_k.items()},
@@ -329,4 +329,4 @@ class _Answers:
     k: int
 
     def __call__(self, frame: Any) -> tuple[list[list[Any]], list[Any]]:
-        return self.model.predict_top_k(frame, self.k)[0], self.model.predict(frame)
+        return self.model.best_paths(frame, self.k)[0], self.model.predict_paths(frame)

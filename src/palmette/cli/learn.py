@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -113,6 +114,8 @@ def learn(
             problem, method, random_state=seed, n_jobs=n_jobs, parameters=parameters
         )
         status.update("measuring how hard its nodes are to divide ...")
+        # in files and tables, too, groups are called by their words
+        learned = replace(learned, hierarchy=learned.hierarchy.in_language())
         complexity = measure_nodes(problem, learned, random_state=seed)
     _print_tree(problem, learned, method, lines)
     if complexity is not None:

@@ -27,6 +27,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.models._registry import ModelContext, ModelSpec, find_models
 from palmette.models._tree_learners import find_tree_learner, make_tree_learner
+from palmette.table._group_names import columns_with_words, name_groups
 
 Watch = Callable[[str, str, str], None]
 Receive = Callable[[Split, str, Any], None]
@@ -302,7 +303,7 @@ class LearntTree:
     Attributes
     ----------
     hierarchy : Hierarchy
-        Its leaves are the labels.
+        Its leaves are the labels; its groups have words for labels in the vocabulary.
     learner : estimator
         Fitted, with positions of labels as classes.
     counts : int array of shape (n_nodes,)
@@ -379,6 +380,7 @@ def learn_tree(
     # the learner was fitted on positions: an array of long label texts could be too large
     hierarchy = learner.tree_.to_hierarchy(names)
     members = _nodes_of_rows(hierarchy, names, matrix)
+    hierarchy = name_groups(hierarchy, columns_with_words(problem.X_train), members)
     return LearntTree(
         hierarchy,
         learner,

@@ -218,6 +218,7 @@ STORED: dict[str, str] = {
     "multipath.NodeExplanation": "palmette.multipath:NodeExplanation",
     "multipath.NumpyNetwork": "palmette.multipath._layers:NumpyNetwork",
     "multipath.Ranks": "palmette.multipath._base:_Ranks",
+    "table.AnswerForm": "palmette.table._given_labels:AnswerForm",
     "table.Entry": "palmette.table._tournament:Entry",
     "table.Finished": "palmette.table._final:Finished",
     "table.Fold": "palmette.table._tournament:Fold",

@@ -36,7 +36,7 @@ def training_rows(model: Any, evaluation: Evaluation) -> IntArray | None:
     -------
     int array of shape (n_nodes,) or None
     """
-    summary, classes = find_in_parts(model, "summary_"), find_in_parts(model, "classes_")
+    summary, classes = find_in_parts(model, "summary_"), find_in_parts(model, "class_paths_")
     rows = summary.get("class_rows") if isinstance(summary, dict) else None
     if not isinstance(rows, list) or classes is None or len(rows) != len(classes):
         return None

@@ -136,7 +136,9 @@ class HeldOut:
         h = model.hierarchy_
         answers = None if several else PathAnswers(model.estimator_, h)
         own = (
-            np.asarray(h.index(list(model.classes_))) if answers is None else answers.space.classes
+            np.asarray(h.index(list(model.class_paths_)))
+            if answers is None
+            else answers.space.classes
         )
         columns = self._columns(model, own)
         known = np.zeros(len(self.labels), dtype=bool)
@@ -172,7 +174,7 @@ def _refit(model: TableModel, frame: Any) -> TableModel:
     if "calibration" in model.estimator_.get_params(deep=False):
         settings.setdefault("calibration", 1.0)  # a review estimates the temperature itself
     again.summary_ = {**model.summary_, "settings": settings, "coverage": None}
-    return again.fit(frame)
+    return again.refit(frame)
 
 
 def equal_rows(model: TableModel, frame: Any) -> IntArray:

@@ -231,7 +231,7 @@ class _Given:
         """Return the nodes that are labels, ascending."""
         found = [np.concatenate(self.nodes)] if self.nodes else []
         if not folds:
-            found.append(np.asarray(self._model.hierarchy_.index(list(self._model.classes_))))
+            found.append(np.asarray(self._model.hierarchy_.index(list(self._model.class_paths_))))
         return np.unique(np.concatenate(found)).astype(np.int64)
 
     def codes(self) -> NDArray[np.int64] | None:

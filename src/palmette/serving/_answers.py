@@ -86,7 +86,7 @@ class Answerer:
         self.has_scores = gives_node_proba(model.estimator_)
         self.labels = Labels(model, language)
         self._labels_of_rows = np.asarray(
-            self.hierarchy.index(list(model.classes_)), dtype=np.int32
+            self.hierarchy.index(list(model.class_paths_)), dtype=np.int32
         )
         self._paths = model.path_answers() if self.has_scores and not model.several_paths_ else None
 
@@ -240,7 +240,8 @@ class Labels:
 
     def __init__(self, model: TableModel, language: str | None = None) -> None:
         self._model, self._h = model, model.hierarchy_
-        self._vocabulary = self._h.vocabulary
+        # labels of learned groups are no thesaurus
+        self._vocabulary = None if model.learnt_ else self._h.vocabulary
         self._default: str | None = None
         self._known: dict[tuple[tuple[str, ...], int], dict[str, Any]] = {}
         self.check(language)
@@ -296,7 +297,7 @@ class Labels:
             path = [self._label(str(each), tags) for each in h.path(node)]
         return {
             "uri": uri,
-            "label": self._label(name, tags),
+            "label": uri if self._model.learnt_ else self._label(name, tags),
             "notation": notation,
             "path": path,
         }

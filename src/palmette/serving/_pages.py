@@ -85,7 +85,8 @@ def model_card(answerer: Answerer, name: str, limits: Limits) -> dict[str, Any]:
     model, h = answerer.model, answerer.hierarchy
     facts = model.summary_
     classes = [
-        answerer.labels.text(int(node)) for node in h.index(list(model.classes_[:_MOST_CLASSES]))
+        answerer.labels.text(int(node))
+        for node in h.index(list(model.class_paths_[:_MOST_CLASSES]))
     ]
     known = ("when", "rows", "rows_fitted", "seconds", "seed", "settings", "calibrate", "coverage")
     card = {

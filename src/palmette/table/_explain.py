@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.migration import MigratedClassifier
-from palmette.table._model import TableModel
+
+if TYPE_CHECKING:
+    from palmette.table._answering import TableAnswers
 
 FloatArray = NDArray[np.float64]
 Weights = Callable[[int], FloatArray | None]
@@ -29,7 +31,7 @@ class Explainer:
     model : TableModel
     """
 
-    def __init__(self, model: TableModel) -> None:
+    def __init__(self, model: TableAnswers) -> None:
         self._model = model
         self._weights = linear_weights(model)
         self._names: NDArray[np.object_] | None = None
@@ -102,7 +104,7 @@ class Explainer:
         return texts
 
 
-def linear_weights(model: TableModel) -> Weights | None:
+def linear_weights(model: TableAnswers) -> Weights | None:
     """Return a function from a node to the weights of its path; None if the model is not linear.
 
     Parameters

@@ -211,7 +211,7 @@ class Migration:
         nodes = np.arange(1, self.change.new.n_nodes)
         target.settle(write_nodes(nodes, self.change.new), {}, self.change.new)
         made = TableModel.assemble(
-            model.model,
+            model.get_params(deep=False),
             estimator=classifier,
             vectorizer=model.vectorizer_,
             schema=model.schema_,
@@ -222,6 +222,7 @@ class Migration:
             several_paths=model.several_paths_,
             summary=copy.deepcopy(model.summary_),
         )
+        made.set_label_form(model.label_form_)
         self._note(made)
         return made
 
@@ -232,13 +233,13 @@ class Migration:
             "nodes": new.n_nodes - 1, "leaves": new.n_leaves, "depth": new.max_depth,
         }  # fmt: skip
         if "class_rows" in facts:
-            before = self.model.hierarchy_.index(list(self.model.classes_))
+            before = self.model.hierarchy_.index(list(self.model.class_paths_))
             counts = np.zeros(new.n_nodes, dtype=np.int64)
             place = self.change.kept[before]
             np.add.at(counts, place[place >= 0], np.asarray(facts["class_rows"])[place >= 0])
             for refit in self.refits:
                 counts[refit.parts] = refit.rows
-            facts["class_rows"] = counts[new.index(list(made.classes_))].tolist()
+            facts["class_rows"] = counts[new.index(list(made.class_paths_))].tolist()
         counted = Counter(line["change"] for line in self.lines)
         facts.setdefault("migrations", []).append(
             {

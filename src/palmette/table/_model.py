@@ -5,45 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from palmette.base._parameters import is_count, is_number
 from palmette.calibration._chains import ChainCalibration
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import object_array
 from palmette.hierarchy._vocabulary import Languages
 from palmette.persistence._acting import harmless
-from palmette.persistence.checks import held
+from palmette.persistence.checks import array, held
+from palmette.table._answering import TableAnswers, class_paths
 from palmette.table._class_weights import check_class_weight
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._final import finish
 from palmette.table._fit import Race, Wrapping, check_options, summarize
-from palmette.table._problem import read_problem
+from palmette.table._given_labels import AnswerForm, GivenLabels, frame_of_rows
+from palmette.table._group_names import name_groups
+from palmette.table._problem import TableProblem, is_file, read_problem
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
 from palmette.table._shown import reading_lines
-from palmette.table._sources import BadRows, TableSource
+from palmette.table._sources import BadRows
 from palmette.table._target import TargetForm
-from palmette.table._target_nodes import canonical_labels, find_node
 from palmette.table._written import Given
-from palmette.table.answers import (
-    PathAnswers,
-    best_labels,
-    gives_node_proba,
-    label_sets,
-    node_proba,
-    nodes_of,
-    write_nodes,
-    write_sets,
-)
-
-FloatArray = NDArray[np.float64]
 
 
 def fit_table(
@@ -187,6 +179,13 @@ def fit_table(
     >>> model.summary_["leaderboard"][0]["hierarchical_f1"]
     1.0
     """
+    parameters: dict[str, Any] = {
+        "model": model, "hierarchy": hierarchy, "settings": settings, "time": time, "folds": folds,
+        "columns": columns, "drop": drop, "text": text, "separator": separator,
+        "labels_separator": labels_separator, "calibrate": calibrate, "coverage": coverage,
+        "search": search, "class_weight": class_weight, "random_state": seed, "n_jobs": n_jobs,
+    }  # fmt: skip
+    _check_types(parameters)
     clock = Clock(time, watch, tell)
     check_options(model, settings, folds, time, coverage, calibrate)
     class_weight = check_class_weight(class_weight)
@@ -232,44 +231,85 @@ def fit_table(
     summary["rows_skipped"], summary["rows_repeated"] = problem.n_bad, problem.n_duplicates
     summary["columns_left_out"] = dict(problem.schema.left_out)
     summary["notes"] = list(problem.notes)
+    hierarchy_ = final.hierarchy
+    if problem.learner is not None:
+        hierarchy_ = _with_group_names(hierarchy_, problem)
+    if is_file(hierarchy):
+        parameters["hierarchy"] = problem.hierarchy
     fitted = TableModel.assemble(
-        name,
+        parameters,
         estimator=final.estimator,
         vectorizer=final.vectorizer,
         schema=problem.schema,
         target=problem.target,
-        hierarchy=final.hierarchy,
+        hierarchy=hierarchy_,
         calibration=final.calibration,
         learner=problem.learner,
-        several_paths=problem.several_paths or not final.hierarchy.is_tree,
+        several_paths=problem.several_paths or not hierarchy_.is_tree,
         summary=summary,
     )
     rows = problem.class_rows()  # none of labels that only the thesaurus has
     summary["class_rows"] = [
         rows[path[-1] if fitted.learnt_ and isinstance(path, tuple) else path]
-        for path in fitted.classes_
+        for path in fitted.class_paths_
     ]
     return fitted
 
 
-def _has_proba(self: TableModel) -> bool:
-    return hasattr(self, "estimator_") and gives_node_proba(self.estimator_)
+def _with_group_names(hierarchy: Hierarchy, problem: TableProblem) -> Hierarchy:
+    """Return a learned hierarchy whose groups have the words of the rows for labels."""
+    rows = [*map(list, problem.y)] if problem.several_paths else [[label] for label in problem.y]
+    names = hierarchy.names.tolist()
+    place = {names[leaf]: leaf for leaf in hierarchy.leaves.tolist()}
+    nodes = np.array([place[label] for row in rows for label in row], dtype=np.int64)
+    starts = np.cumsum([0, *map(len, rows)])
+    shape = len(rows), hierarchy.n_nodes
+    members = sparse.csr_array((np.ones(len(nodes)), nodes, starts), shape=shape)
+    kinds = problem.schema.names("text") + problem.schema.names("category")
+    return name_groups(hierarchy, [problem.frame[name] for name in kinds], members)
 
 
-def _has_sets(self: TableModel) -> bool:
-    return hasattr(getattr(self, "estimator_", None), "predict_set")
+class TableModel(TableAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of the rows of tables: an estimator, and the result of `fit_table`.
 
-
-class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A model of the classes of a table's rows, fitted by `fit_table`.
-
-    Methods take a DataFrame, or the name of a file, that has the columns the model was fitted on;
-    other columns are ignored.
+    It does all that `fit_table` does: columns of texts, categories, numbers and dates become
+    features, and "auto" compares models by cross-validation. Methods take a DataFrame, the name of
+    a file, or an array with the columns of the fit in their order. Columns are found by name;
+    others are ignored.
 
     Parameters
     ----------
     model : str
-        Name in the registry of models.
+        A name of the registry (`palmette models`), or "auto".
+    hierarchy : Hierarchy, "learn", "learn:METHOD" or learner, optional
+        Hierarchy of the classes; by default that of the paths in y. Names of files are those of
+        `fit_table` only: read one by `Hierarchy.read`.
+    settings : dict, optional
+        Parameters of a named model.
+    time : float or None
+        Limit in seconds of every fit, None for no limit.
+    folds : int
+        Number of folds that models are compared by; 0 for none, with a named model.
+    columns : dict of str to str, optional
+        Kinds of columns: "text", "category", "number" or "date"; by default they are inferred.
+    drop : sequence of str
+        Columns that are not used.
+    text : {"tfidf", "hashing"}
+        Features of texts.
+    separator : str, optional
+        Separator of the names of a path in a label, as ``" > "``; found by default. An empty string
+        means that labels are plain names.
+    labels_separator : str, optional
+        Separator of several labels in a text.
+    calibrate : {"isotonic", "sigmoid", "temperature"}, optional
+        Calibrate the probabilities.
+    coverage : float, optional
+        Also predict sets of nodes that contain the truth with this probability.
+    search : bool
+        Whether two parameters of the best two models are searched too, as time allows.
+    class_weight : {"balanced", "none"}, optional
+    random_state : int, RandomState or None
+    n_jobs : int, optional
 
     Attributes
     ----------
@@ -288,25 +328,35 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     learner_ : estimator or None
         Unfitted learner of the hierarchy, if it was learned.
     learnt_ : bool
-        Whether the hierarchy was learned: labels are then its leaves, and its internal nodes have
-        generated names.
+        Whether the hierarchy was learned: labels are then its leaves. Its groups have generated
+        names, and words for labels in its vocabulary.
     classes_ : array of shape (n_classes,)
-        Paths of the labels seen in training; names in a DAG.
+        Labels seen in training: after ``fit(X, y)`` as in y, names in their order; after
+        `fit_table` as ``class_paths_``.
+    class_paths_ : array of shape (n_classes,)
+        Paths of these labels in the order of ``hierarchy_``; names in a DAG.
+    n_features_in_ : int
+        Number of columns of the table, without the target.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, used or not, if they had any.
     several_paths_ : bool
         Whether a row may have several paths.
     summary_ : dict
         Plain facts about the fit: rows, columns, leaderboard, seconds, seed, versions, and
-        ``class_rows``, the number of training rows of each label of ``classes_``.
+        ``class_rows``, the number of training rows of each label of ``class_paths_``.
+
+    See Also
+    --------
+    fit_table : Fit one on a table that has its labels, or on a file.
 
     Examples
     --------
-    >>> from palmette.table import fit_table
-    >>> goods = {"name": ["red apple", "green pear", "small saw", "long nail"] * 15,
-    ...          "kind": ["Food > Fruit", "Food > Fruit", "Tools > Saws", "Tools > Nails"] * 15}
-    >>> text = {"name": "text"}
-    >>> model = fit_table(goods, target="kind", model="class-tree", columns=text, folds=0)
-    >>> model.predict({"name": ["red pears", "nails"]})
-    [('Food', 'Fruit'), ('Tools', 'Nails')]
+    >>> import pandas as pd
+    >>> names = pd.DataFrame({"name": ["red apple", "green pear", "small saw", "long nail"] * 15})
+    >>> kinds = ["Food > Fruit", "Food > Fruit", "Tools > Saws", "Tools > Nails"] * 15
+    >>> model = TableModel("class-tree", columns={"name": "text"}, folds=0).fit(names, kinds)
+    >>> model.predict(pd.DataFrame({"name": ["red pears", "nails"]}))
+    array(['Food > Fruit', 'Tools > Nails'], dtype='<U13')
     """
 
     in_files: ClassVar = {
@@ -315,19 +365,59 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "target_": held(TargetForm),
         "hierarchy_": held(Hierarchy),
         "calibration_": held(ChainCalibration, or_none=True, or_absent=True),
+        "hierarchy": held(Hierarchy, BaseEstimator, str, or_none=True, or_absent=True),
         "learner_": held(BaseEstimator, or_none=True),  # a text would be the name of a file
         "summary_": held(dict),
+        "class_paths_": array("O", None),
+        "class_order_": array("i", "class_paths_", below="class_paths_"),
+        "label_form_": held(AnswerForm, or_none=True),
+        "n_features_in_": held(int),
+        "feature_names_in_": array("O", "n_features_in_", or_absent=True, or_none=True),
     }
 
     calibration_: ChainCalibration | None = None  # files may lack it
 
-    def __init__(self, model: str = "auto") -> None:
+    def __init__(
+        self,
+        model: str = "auto",
+        *,
+        hierarchy: Any = None,
+        settings: Mapping[str, Any] | None = None,
+        time: float | None = 60.0,
+        folds: int = 3,
+        columns: Mapping[str, str] | None = None,
+        drop: Sequence[str] = (),
+        text: str = "tfidf",
+        separator: str | None = None,
+        labels_separator: str | None = None,
+        calibrate: str | None = None,
+        coverage: float | None = None,
+        search: bool = False,
+        class_weight: str | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.model = model
+        self.hierarchy = hierarchy
+        self.settings = settings
+        self.time = time
+        self.folds = folds
+        self.columns = columns
+        self.drop = drop
+        self.text = text
+        self.separator = separator
+        self.labels_separator = labels_separator
+        self.calibrate = calibrate
+        self.coverage = coverage
+        self.search = search
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @classmethod
     def assemble(
         cls,
-        model: str,
+        parameters: Mapping[str, Any],
         *,
         estimator: Any,
         vectorizer: TableFeatures,
@@ -340,7 +430,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         summary: dict[str, Any],
     ) -> TableModel:
         """Make a model of fitted parts."""
-        self = cls(model)
+        self = cls(**parameters)
         self.estimator_ = estimator
         self.vectorizer_ = vectorizer
         self.schema_ = schema
@@ -351,17 +441,85 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.learnt_ = learner is not None
         self.several_paths_ = several_paths
         self.summary_ = summary
-        self.classes_ = _class_paths(estimator, hierarchy)
+        self.class_paths_ = class_paths(estimator, hierarchy)
+        self._set_columns()
+        self.set_label_form(None)
         return self
 
-    def fit(self, table: Any, y: Any = None) -> TableModel:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "classes_" in state and "class_paths_" not in state:  # of an earlier version
+            self.class_paths_ = self.classes_
+            self._set_columns()
+            self.set_label_form(None)
+
+    def _set_columns(self) -> None:
+        self.feature_names_in_ = object_array(self._columns_in())
+        self.n_features_in_ = len(self.feature_names_in_)
+
+    def set_label_form(self, form: AnswerForm | None) -> None:
+        """Choose how labels are written: as those of a fit, or as paths."""
+        self.label_form_ = form
+        self.classes_ = self.class_paths_
+        self.class_order_ = np.arange(len(self.class_paths_))
+        if form is not None:
+            found = form.sorted_classes(self.class_paths_, self.label_text)
+            self.classes_, self.class_order_ = found
+
+    def fit(self, X: Any, y: Any) -> TableModel:
+        """Fit a model to rows and their labels.
+
+        Parameters
+        ----------
+        X : DataFrame, dict of columns, or array of shape (n_samples, n_columns)
+            The columns of an array are named x0, x1, ....
+        y : labels of n_samples rows
+            Names, or texts of paths such as ``"Food > Fruit"``; a column per level, or a list of
+            tuples, for paths; a list of sets for several labels per row.
+
+        Returns
+        -------
+        self
+        """
+        table = frame_of_rows(X, None)
+        frame = as_frame(table)
+        given = GivenLabels.read(y, len(frame), frame.columns, self.separator)
+        options = self.get_params(deep=False)
+        if is_file(self.hierarchy):
+            raise PalmetteError(
+                f"hierarchy={self.hierarchy!r}: expected a Hierarchy, a learner, 'learn' or "
+                "'learn:METHOD'. Read the file first: palmette.Hierarchy.read(...)."
+            )
+        options["seed"] = _seed_of(options.pop("random_state"))
+        options["separator"] = given.separator if len(given.columns) == 1 else None
+        if self.hierarchy is None:
+            options["hierarchy"] = given.hierarchy
+        made = fit_table(frame.assign(**given.columns), list(given.columns), yes=True, **options)
+        self._take(made)
+        if table is not X:
+            del self.feature_names_in_
+        self.set_label_form(AnswerForm.of(given.form, self._values_of(given, frame)))
+        return self
+
+    def _values_of(self, given: GivenLabels, frame: Any) -> dict[Any, Any]:
+        """Return the labels as they came by their paths; of two with one path, the first."""
+        some = frame.iloc[given.rows]
+        for name, cells in given.columns.items():
+            some = some.assign(**{name: given.cells or [cells[row] for row in given.rows]})
+        found: dict[Any, Any] = {}
+        rows = self.target_.read(some)
+        for value, row in zip(given.values, rows, strict=True):
+            [path] = [] if row is None else self._canonical([row], refuse=lambda row, why: None)
+            found.setdefault(next(iter(path)) if self.several_paths_ else path, value)
+        return found
+
+    def refit(self, table: Any) -> TableModel:
         """Fit the same model again, on another table of the same form.
 
         Parameters
         ----------
         table : DataFrame or name of a file
             With the columns and the target of the first table.
-        y : ignored
 
         Returns
         -------
@@ -395,251 +553,59 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             language=facts.get("language"),
             seed=facts["seed"],
         )
-        self.__dict__.update(again.__dict__)
+        form = self.label_form_
+        self._take(again)
+        self.set_label_form(form)
         return self
 
-    # ------------------------------------------------------------------ reading
+    def _take(self, made: TableModel) -> None:
+        """Take what another model has learned, not its parameters."""
+        parameters = made.get_params(deep=False)
+        self.__dict__.update({n: v for n, v in vars(made).items() if n not in parameters})
 
-    def check_columns(self, columns: Iterable[str], title: str = "the table") -> list[str]:
-        """Raise an error for a table that lacks columns; return those that the model does not use.
-
-        Parameters
-        ----------
-        columns : iterable of str
-            Column names of a table.
-        title : str
-            Name of the table in the message.
-
-        Returns
-        -------
-        list of str
-            Columns that are neither features nor the target.
-        """
-        check_is_fitted(self, "estimator_")
-        names = list(columns)
-        self.schema_.require(names, title, self.target_.columns)
-        return [name for name in self.schema_.unknown(names) if name not in self.target_.columns]
-
-    def read(self, table: Any) -> Any:
-        """Return a table as a DataFrame; files are read as that of `fit_table` was."""
-        check_is_fitted(self, "estimator_")
-        if self.schema_.header or not isinstance(table, str | os.PathLike):
-            return as_frame(table)
-        frame = as_frame(TableSource.of(table, header=False))
-        return self.schema_.named(frame, self.target_.columns, os.fspath(table))
-
-    def features(
-        self, frame: Any, title: str = "the table", first_row: int = 1, **told: Any
-    ) -> Any:
-        """Return the features of a table's rows, (n_samples, n_features), sparse with texts.
-
-        Numbers and dates that cannot be read are missing values; a `TableWarning` counts them, or
-        `unread`: see `Schema.cast`, which takes all further arguments.
-        """
-        rows = self.read(frame)
-        cast = self.schema_.cast(rows, title, first_row, **told)
-        return self.vectorizer_.transform(cast)
-
-    def read_target(self, frame: Any) -> Any:
-        """Read the labels of a table that has them.
-
-        Parameters
-        ----------
-        frame : DataFrame or name of a file
-
-        Returns
-        -------
-        list of n_samples paths, or sets of paths
-            In the form of `predict`. A row without a label, or with one that is not in the
-            hierarchy, is an error: see `labelled_rows`.
-        """
-        check_is_fitted(self, "estimator_")
-        rows = self.target_.read(self.read(frame))
-        gaps = [i for i, row in enumerate(rows) if row is None]
-        if gaps:
-            raise PalmetteError(
-                f"row {gaps[0] + 1} has no target ({len(gaps)} such rows). Drop them first: "
-                "frame[model.labelled_rows(frame)]."
-            )
-        return self._canonical(rows)
-
-    def labelled_rows(self, frame: Any) -> NDArray[np.bool_]:
-        """Whether each row of a table has a target of the hierarchy: shape (n_samples,)."""
-        check_is_fitted(self, "estimator_")
-        known: dict[Any, bool] = {}
-
-        def is_known(path: Any) -> bool:
-            if path not in known:
-                label = (self.target_.write(path),) if self.learnt_ else path
-                known[path] = find_node(label, self.hierarchy_) > 0
-            return known[path]
-
-        rows = self.target_.read(self.read(frame))
-        flags = [
-            row is not None and all(map(is_known, row if self.target_.several else [row]))
-            for row in rows
-        ]
-        return np.array(flags, dtype=bool)
-
-    def _canonical(self, rows: list[Any]) -> list[Any]:
-        if self.several_paths_ and not self.target_.several:
-            rows = [[row] for row in rows]
-        if self.learnt_:
-            write = self.target_.write
-            rows = [
-                [(write(path),) for path in row] if self.several_paths_ else (write(row),)
-                for row in rows
-            ]
-        labels = canonical_labels(rows, self.hierarchy_, self.several_paths_)
-        return [set(row) for row in labels] if self.several_paths_ else labels
-
-    # ------------------------------------------------------------------ predicting
-
-    def predict(self, frame: Any) -> list[Any]:
-        """Predict the paths of a table's rows.
-
-        Parameters
-        ----------
-        frame : DataFrame or name of a file, of n_samples rows
-
-        Returns
-        -------
-        list of n_samples paths
-            Tuples of names from the top, or names in a DAG; sets of them if rows may have several.
-        """
-        X = self.features(frame)
-        return self._predictions().paths(X)
-
-    @available_if(_has_proba)
-    def predict_proba(self, frame: Any) -> FloatArray:
-        """Probabilities of the labels: (n_samples, n_classes), columns as in ``classes_``."""
-        X = self.features(frame)
-        return self._predictions().class_proba(X)
-
-    @available_if(_has_proba)
-    def predict_top_k(self, frame: Any, k: int = 5) -> tuple[list[list[Any]], FloatArray]:
-        """Return the best labels of a table's rows, best first.
-
-        Parameters
-        ----------
-        frame : DataFrame or name of a file, of n_samples rows
-        k : int
-
-        Returns
-        -------
-        labels : list of n_samples lists of k labels
-            As in ``classes_``; fewer if there are fewer. If a row may have several labels, they are
-            ranked by the probability that it has this very label, not anything below it.
-        proba : array of shape (n_samples, k)
-        """
-        return self._predictions().best(self.features(frame), k)
-
-    @available_if(_has_proba)
-    def predict_node_proba(self, frame: Any) -> FloatArray:
-        """Probabilities of all nodes of ``hierarchy_``: (n_samples, n_nodes)."""
-        X = self.features(frame)
-        if self.calibration_ is None:
-            return node_proba(self.estimator_, X, self.hierarchy_)
-        answers = self.path_answers()
-        return answers.node_proba(answers.calibrated(answers.class_proba(X)))
-
-    @available_if(_has_sets)
-    def predict_set(self, frame: Any) -> Any:
-        """Sets of nodes with the chosen coverage; see `ConformalHierarchicalClassifier`."""
-        return self.estimator_.predict_set(self.features(frame))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Hierarchical F1 of the predictions.
-
-        Parameters
-        ----------
-        X : DataFrame or name of a file
-        y : labels of n_samples rows, optional
-            By default those in the target column of X.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        from palmette.metrics import hierarchical_f1_score
-
-        frame = self.read(X)
-        truth = self.read_target(frame) if y is None else y
-        predicted = self.predict(frame)
-        return float(
-            hierarchical_f1_score(
-                truth, predicted, hierarchy=self.hierarchy_, sample_weight=sample_weight
-            )
-        )
-
-    def _predictions(self) -> _OnePath | _SeveralPaths:
-        parts = self.estimator_, self.hierarchy_, self.classes_
-        if self.several_paths_:
-            return _SeveralPaths(*parts, self.learnt_)
-        return _OnePath(self)
-
-    def path_answers(self) -> PathAnswers:
-        """Return the answers of the estimator on features, for one path per row."""
-        return PathAnswers(self.estimator_, self.hierarchy_, self.calibration_)
-
-    def label_text(self, path: Any) -> str:
-        """Write a path as in the table; only the label in a learned hierarchy or a thesaurus."""
-        if not isinstance(path, tuple):
-            return str(path)
-        is_name = self.learnt_ or self.target_.writes_names(self.hierarchy_)
-        return str(path[-1]) if is_name and path else self.target_.write(path)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
 
 
-class _OnePath(NamedTuple):
-    """Predictions of a model with one path per row."""
-
-    model: TableModel
-
-    def paths(self, X: Any) -> list[Any]:
-        h = self.model.hierarchy_
-        return write_nodes(nodes_of(self.model.estimator_, X, h), h)
-
-    def class_proba(self, X: Any) -> FloatArray:
-        answers = self.model.path_answers()
-        return answers.calibrated(answers.class_proba(X))
-
-    def best(self, X: Any, k: int) -> tuple[list[list[Any]], FloatArray]:
-        nodes, proba = self.model.path_answers().best(self.class_proba(X), k)
-        return [write_nodes(row, self.model.hierarchy_) for row in nodes], proba
+def _seed_of(random_state: Any) -> int:
+    """Return the seed of a fit: an integer stays as it is."""
+    if is_count(random_state, 0):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class _SeveralPaths(NamedTuple):
-    """Predictions of a model with several paths per row."""
-
-    estimator: Any
-    hierarchy: Hierarchy
-    classes: NDArray[np.object_]
-    learnt: bool
-
-    def paths(self, X: Any) -> list[Any]:
-        sets = label_sets(self.estimator, X, self.hierarchy, self.learnt)
-        return write_sets(sets, self.hierarchy)
-
-    def class_proba(self, X: Any) -> FloatArray:
-        full = node_proba(self.estimator, X, self.hierarchy)
-        return full[:, self.hierarchy.index(list(self.classes))]
-
-    def best(self, X: Any, k: int) -> tuple[list[list[Any]], FloatArray]:
-        labels = np.asarray(self.hierarchy.index(list(self.classes)))
-        nodes, proba = best_labels(self.estimator, X, self.hierarchy, labels, k)
-        texts = write_nodes(nodes.ravel(), self.hierarchy)
-        width = nodes.shape[1]
-        return [texts[i : i + width] for i in range(0, len(texts), width)], proba
+def _check_types(parameters: Mapping[str, Any]) -> None:
+    """Raise an error for parameters of another type than the fit compares or reads."""
+    for name, (fits, expected) in _TYPES.items():
+        if not fits(value := parameters[name]):
+            raise PalmetteError(f"{name}={value!r}: expected {expected}.")
 
 
-def _class_paths(estimator: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
-    """Paths of the labels of a model, in the order of its nodes; names in a DAG."""
-    if hasattr(estimator, "estimator_") and not hasattr(estimator, "classes_"):
-        nodes = np.sort(np.asarray(estimator.estimator_.classes_, dtype=np.int64))
-    else:
-        nodes = np.sort(np.asarray(hierarchy.index(list(estimator.classes_)), dtype=np.int64))
-    classes = np.empty(len(nodes), dtype=object)
-    for i, node in enumerate(nodes.tolist()):
-        classes[i] = hierarchy.path(node) if hierarchy.is_tree else hierarchy.names[node]
-    return classes
+def _is_names(value: Any) -> bool:
+    is_list = isinstance(value, Iterable) and not isinstance(value, str)
+    return is_list and all(isinstance(each, str) for each in value)
+
+
+_KINDS = (lambda value: value is None or isinstance(value, Mapping), "a dict, or None")
+_TEXT = (lambda value: value is None or isinstance(value, str), "a string, or None")
+_NUMBER = (lambda value: value is None or is_number(value), "a number, or None")
+_TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "model": (lambda value: isinstance(value, str), "a name, such as 'auto' or 'class-tree'"),
+    "settings": _KINDS,
+    "time": _NUMBER,
+    "folds": (lambda value: is_count(value, 0), "an integer of at least 0"),
+    "columns": _KINDS,
+    "drop": (_is_names, "names of columns"),
+    "text": (lambda value: value in ("tfidf", "hashing"), "'tfidf' or 'hashing'"),
+    "separator": _TEXT,
+    "labels_separator": _TEXT,
+    "coverage": _NUMBER,
+    "search": (lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    "n_jobs": (lambda value: value is None or is_count(value, -1), "a number of jobs, or None"),
+}

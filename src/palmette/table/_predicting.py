@@ -318,7 +318,7 @@ class _SeveralAnswers:
             return found
         proba = node_proba(model.estimator_, X, h)
         found["probability"] = _least(proba, rows)
-        labels = np.asarray(h.index(list(model.classes_)))
+        labels = np.asarray(h.index(list(model.class_paths_)))
         if self._wishes.top > 1:
             best, values = best_labels(model.estimator_, X, h, labels, self._wishes.top)
             for k in range(best.shape[1]):

@@ -481,14 +481,14 @@ def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hiera
         return hierarchy, None
     if hasattr(hierarchy, "fit"):
         return None, hierarchy
-    if not isinstance(hierarchy, str | os.PathLike):
+    if not _is_name(hierarchy):
         raise PalmetteError(
             f"hierarchy is a {type(hierarchy).__name__}: expected a palmette.Hierarchy, the name "
             "of a file, 'learn', 'learn:METHOD', or a learner."
         )
-    word, _, method = os.fspath(hierarchy).partition(":")
-    if word != LEARN:
+    if is_file(hierarchy):
         return Hierarchy.read(hierarchy), None
+    method = str(hierarchy).partition(":")[2]
     from palmette.models import make_tree_learner
 
     return None, make_tree_learner(method or _DEFAULT_LEARNER, seed, n_jobs)
@@ -508,6 +508,17 @@ def _check_depth(max_depth: int | None, given: Hierarchy | None) -> None:
             f"max_depth={max_depth} cuts the paths of the target, but the given hierarchy has "
             f"{given.max_depth} levels: leave out one of them, or give a hierarchy of {max_depth}."
         )
+
+
+def is_file(hierarchy: Any) -> bool:
+    """Return whether a hierarchy is the name of a file, and not "learn" or "learn:METHOD".
+
+    Examples
+    --------
+    >>> is_file("tree.csv"), is_file("learn:bhc"), is_file(None)
+    (True, False, False)
+    """
+    return _is_name(hierarchy) and os.fspath(hierarchy).partition(":")[0] != LEARN
 
 
 def _check_drop(drop: Sequence[str], columns: list[str], target: list[str]) -> None:

@@ -18,7 +18,7 @@ from palmette.persistence.checks import numbers, require
 
 _TOP = np.uint64(1) << np.uint64(63)
 # Thai, Lao, Tibetan and Burmese; Khmer; Chinese and Japanese
-_UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
+UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
 # signs, each of which is a word
 _EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
 _CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time, about 200 MiB of grams
@@ -352,7 +352,7 @@ def _empty_table(size: int) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDAr
 def is_unspaced(texts: list[str]) -> bool:
     """Whether the script of texts has no spaces between words."""
     sample = "".join(texts[:1000])[:100_000]
-    unspaced = sum(any(low <= c <= high for low, high in _UNSPACED) for c in sample)
+    unspaced = sum(any(low <= c <= high for low, high in UNSPACED) for c in sample)
     return unspaced > 0.3 * max(len(sample), 1)
 
 
