@@ -72,11 +72,11 @@ def test_words_of_class_names_are_enough():
 
 
 def test_groups_without_words_are_called_by_their_largest_classes():
-    kinds = ["1", "2", "3", "4 / 5", "6"]
+    kinds = ["1", "2", "3", "4 / 5", "6", "7"]
     edges = [("root", "g"), *(("g", kind) for kind in kinds[1:]), ("root", "1")]
     tree = Hierarchy.from_edges(edges)
-    assert inner_names(named([np.arange(7.0)], tree, [*kinds, "6", "6"])) == ["6, 2, 3 and 1 more"]
-    assert inner_names(named([], tree, [*kinds, "4 / 5", "4 / 5"])) == ["4 5, 2, 3 and 1 more"]
+    assert inner_names(named([np.arange(8.0)], tree, [*kinds, "6", "6"])) == ["6, 2, 3 and 2 more"]
+    assert inner_names(named([], tree, [*kinds, "4 / 5", "4 / 5"])) == ["4 5, 2, 3 and 2 more"]
 
 
 def test_names_are_distinct_and_separate_nothing():

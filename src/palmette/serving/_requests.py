@@ -256,7 +256,7 @@ def read_question(
             answerer.labels.check(language)
         if not predict and not answerer.has_scores:
             raise PalmetteError(
-                f"the model {answerer.model.model!r} has no probabilities, which suggestions need: "
+                f"the model {answerer.model.summary_.get('model')!r} has no probabilities, which suggestions need: "
                 "use /predict, or fit it again with --calibrate sigmoid."
             )
         tree = fields.get("tree", False)

@@ -227,7 +227,8 @@ def words_in(cell: Any) -> list[str]:
 
 def _listed(names: NDArray[Any], sizes: NDArray[Any]) -> str:
     """Return the largest classes of a group as its name."""
-    order = np.argsort(-sizes, kind="stable")[:_WORDS].tolist()
+    most = _WORDS if len(names) > _WORDS + 1 else len(names)  # "and 1 more" would be as long
+    order = np.argsort(-sizes, kind="stable")[:most].tolist()
     shown = []
     for name in map(str, names[order].tolist()):
         text = _MARKS.sub(" ", name).strip()

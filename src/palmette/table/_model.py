@@ -577,7 +577,13 @@ def _seed_of(random_state: Any) -> int:
     """Return the seed of a fit: an integer stays as it is."""
     if is_count(random_state, 0):
         return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise PalmetteError(
+            f"random_state={random_state!r}: expected an integer of at least 0, a RandomState or "
+            "None."
+        ) from error
 
 
 def _check_types(parameters: Mapping[str, Any]) -> None:
