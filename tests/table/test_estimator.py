@@ -164,6 +164,30 @@ def test_rows_without_names_have_the_columns_of_the_fit(rows):
     assert by_place.predict(cells).tolist() == y.tolist()
 
 
+@pytest.mark.parametrize("name", ["bad", "header", "columns", "index"])
+def test_a_column_may_have_the_name_of_an_attribute(name):
+    X = NUMBERS.rename(columns={"length": name})
+    assert clone(LINEAR).fit(X, CODES).score(X, CODES) == 1
+
+
+def test_a_warning_is_given_once_per_fit_and_names_the_line_of_the_caller():
+    y = np.array(["a", "b", "c"])[CODES]
+    X = NUMBERS.assign(copy=y, price=[f"{i}.5" if i % 25 else "?!" for i in range(60)])
+
+    def by_table(X, y):
+        fit_table(X.assign(kind=y), "kind", model="flat-linear", folds=3, calibrate="sigmoid")
+
+    for fit in (TableModel("flat-linear", folds=3).fit, by_table):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit(X, y)
+        told = [str(each.message) for each in caught]
+        assert sum("'copy'" in each for each in told) == 1
+        assert sum("'price'" in each for each in told) == 1
+        assert len(set(told)) == len(told)
+        assert {each.filename for each in caught} == {__file__}
+
+
 def test_it_explains_what_predictions_rest_on(rows):
     X, y = rows
     model = clone(LINEAR).set_params(model="class-tree").fit(X, y)

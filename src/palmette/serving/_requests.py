@@ -255,8 +255,9 @@ def read_question(
                 raise PalmetteError(f"language is {_shown(language)}: expected a tag such as 'en'.")
             answerer.labels.check(language)
         if not predict and not answerer.has_scores:
+            name = answerer.model.summary_.get("model")
             raise PalmetteError(
-                f"the model {answerer.model.summary_.get('model')!r} has no probabilities, which suggestions need: "
+                f"the model {name!r} has no probabilities, which suggestions need: "
                 "use /predict, or fit it again with --calibrate sigmoid."
             )
         tree = fields.get("tree", False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -13,9 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from palmette._text import caller_level
 from palmette.base._parameters import is_count, is_number
 from palmette.calibration._chains import ChainCalibration
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import object_array
 from palmette.hierarchy._vocabulary import Languages
@@ -201,7 +203,7 @@ def fit_table(
         read_problem, table, target, hierarchy=hierarchy, separator=separator,
         labels_separator=labels_separator, merge_case=merge_case, max_depth=max_depth,
         columns=columns, drop=drop, decimal=decimal, date_format=date_format, header=header,
-        bad=bad, seed=seed, n_jobs=n_jobs, tell=tell, memory=memory, tick=clock.step,
+        bad=bad, seed=seed, n_jobs=n_jobs, tell=say, memory=memory, tick=clock.step,
         use_labels=use_labels, language=language, yes=yes,
     )  # fmt: skip
     try:
@@ -209,6 +211,9 @@ def fit_table(
     finally:
         if bad is not None and bad_rows is not None:
             bad.write(bad_rows)
+    if tell is None:  # here, since a warning of the thread that reads names no line of the caller
+        for sentence in problem.notes:
+            warnings.warn(f"{sentence}.", TableWarning, stacklevel=caller_level())
     for line in reading_lines(problem, text, verbose):
         say(line)
     race = Race(

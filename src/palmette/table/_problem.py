@@ -237,6 +237,7 @@ def read_problem(
             frame, lines = found_rows
     else:
         frame, lines = as_part(source)
+    file = source if isinstance(source, TableSource) else None  # a DataFrame has any attributes
     given, learner = read_hierarchy(hierarchy, seed, n_jobs)
     _check_depth(max_depth, given)
     hint = _headerless(source, frame)
@@ -261,10 +262,10 @@ def read_problem(
         form.columns = ordered
     if merge_case and given is not None and given.is_tree:
         form.spelled = _spellings_of(given, form, frame)
-    labels = TargetRows(source, frame, lines)
+    labels = TargetRows(file, frame, lines)
     labels.read(form, given)
     frame, lines = labels.rows()
-    if source_bad := getattr(source, "bad", None):
+    if source_bad := getattr(file, "bad", None):
         note(source_bad.sentence(source.title))
     if labels.n_lost:
         note(
@@ -286,7 +287,7 @@ def read_problem(
     if related.levels:
         n_gaps, form = labels.n_gaps, TargetForm([*related.levels, *form.columns])
         form.max_depth = max_depth
-        labels = TargetRows(source, frame, lines)
+        labels = TargetRows(file, frame, lines)
         labels.read(form, None)
         labels.n_gaps = n_gaps
     is_open = given is None and separator is None and labels_separator is None
@@ -305,7 +306,7 @@ def read_problem(
         date_format=date_format, tell=note,
     )  # fmt: skip
     schema.left_out.update(related.copies)
-    schema.header = getattr(source, "header", True)
+    schema.header = getattr(file, "header", True)
     found = hierarchy_of_paths(labels.paths, form.several) if given is None else given
     if given is not None:
         cells = (path for row in labels.paths for path in (row if form.several else [row]))
