@@ -58,14 +58,16 @@ _ARROWS = re.compile(
 _WITHIN = re.compile(r"[-_.+&'~*@=·・]|\s*[+&,/、，]\s*|\s*\.\s*")
 _WITHIN_GROUPED = 0.8  # minimum share of paths with such a mark that share their top
 _CODE = 2.9  # minimum mean number of parts of codes of digits
-_GROUP = 2.5  # minimum mean number of labels of a top, of pairs of names with such a mark
+_DEEP = 2.5  # mean number of names of paths, from which on a mark inside of words is no chance
+_GROUP = 2.2  # minimum mean number of labels of a top, of pairs of names with such a mark
+_DATES = re.compile(r"\d{4}([-./])\d{1,2}\1\d{1,2}(?:[ T].*)?|\d{1,2}([-./])\d{1,2}\2\d{2,4}")
 _PATH_MARKS = (
     *("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ","),
     *("、", "，", "；", "،", "؛", "\t", " "),
 )
 _SET_NAMES = 0.5  # maximum number of names of sets, to that of distinct cells
 _SET_FIRST = 0.3  # minimum share of the later names that come first elsewhere
-_MANY_CELLS = 20  # before blanks separate names of a set
+_MANY_CELLS = 10  # before blanks separate names of a set
 _SET_SHARE = 0.8  # minimum share of the names of sets that other cells have, too
 _FEW_PATHS = 4  # labels that could be paths by chance
 _TRIED = 1000  # parts of cells that are looked at first
@@ -253,7 +255,7 @@ def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
     A listed one that is only a part of it, as ">" of "=>", is worse. An arrow is better than
     another mark, and that better than one inside of words.
     """
-    found = [(int(_ARROWS.fullmatch(best) is None), -most, -len(best), best)] if best else []
+    found = [(int(_ARROWS.fullmatch(best) is None), -most, 0, -len(best), best)] if best else []
     for mark, n_paths, paths in _marks_of(labels):
         is_part = best is not None and best.strip() in mark and mark.strip() != best.strip()
         if mark in SEPARATORS and best is not None:
@@ -268,7 +270,8 @@ def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
         is_tree = _form_a_tree(paths, "::") if is_arrow else _form_a_wide_tree(paths, is_within)
         if is_tree:
             rank = 0 if is_arrow else 2 if is_within else 1
-            found.append((rank, -n_paths, -len(mark), mark))
+            n_nodes = len({path[:end] for path in paths for end in range(len(path))})
+            found.append((rank, -n_paths, n_nodes, -len(mark), mark))
     return min(found)[-1] if found else None
 
 
@@ -296,6 +299,11 @@ def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...
         if len(paths) > 1:
             tops = {path[0] for path in paths if path}
             yield mark, len(paths) + sum(label in tops for label in labels), paths
+
+
+def joins_words(mark: str) -> bool:
+    """Return whether a mark also stands inside of names, such as "-" and ", "; "/" rarely does."""
+    return mark.strip() != "/" and _WITHIN.fullmatch(mark) is not None
 
 
 def doubtful_mark(labels: Iterable[str]) -> tuple[str, str, bool] | None:
@@ -367,7 +375,8 @@ def _form_a_wide_tree(paths: list[tuple[str, ...]], is_within: bool) -> bool:
     too: nearly all paths must then be grouped, pairs of names in larger groups, and few names be
     below several tops.
     """
-    if not _form_a_tree(paths, ""):
+    n_dates = sum(_DATES.fullmatch("-".join(path)) is not None for path in paths)
+    if n_dates > _GROUPED * len(paths) or not _form_a_tree(paths, ""):
         return False
     depth = sum(map(len, paths)) / len(paths)
     while len({path[0] for path in paths}) == 1:
@@ -385,9 +394,10 @@ def _form_a_wide_tree(paths: list[tuple[str, ...]], is_within: bool) -> bool:
     tops_of: dict[str, set[str]] = {}
     for path in paths:
         for name in path[1:]:
-            tops_of.setdefault(name, set()).add(path[0])
+            if not name.isdecimal():  # numbers count the parts of every name
+                tops_of.setdefault(name, set()).add(path[0])
     n_crossed = sum(len(tops) > 1 for tops in tops_of.values())
-    is_deep = depth > _GROUP or len(paths) >= _GROUP * len(sizes)
+    is_deep = depth > _DEEP or len(paths) >= _GROUP * len(sizes)
     return is_deep and n_crossed <= _CROSSED * len(tops_of)
 
 
@@ -407,7 +417,10 @@ def _form_a_tree(paths: list[tuple[str, ...]], separator: str) -> bool:
         return False
     tops = {path[0] for path in deep}
     words = {name for name in tops if not name.isdecimal()}  # numbers recur at every level
-    if sum(not words.isdisjoint(path[1:]) for path in deep) > _RECURRING * len(deep):
+    below = {name for path in deep for name in path[1:]}
+    n_recurring = sum(not words.isdisjoint(path[1:]) for path in deep)
+    # "Other" may be at the top and below all others
+    if n_recurring > _RECURRING * len(deep) and 2 * len(words & below) > len(words):
         return False
     if is_rare:
         return True

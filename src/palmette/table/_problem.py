@@ -290,7 +290,7 @@ def read_problem(
         labels.read(form, None)
         labels.n_gaps = n_gaps
     is_open = given is None and separator is None and labels_separator is None
-    names = [name for name in labels.known if plain and is_open and not related.levels]
+    names = [*labels.known] if is_open and not related.levels and not form.labels_separator else []
     for sentence in sentences_on_target(form, names, labels.gaps, _n_labels(labels.paths)):
         note(sentence)
     if given is None:

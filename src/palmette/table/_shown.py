@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,11 @@ import numpy as np
 
 from palmette.exceptions import AmbiguousTableError
 from palmette.hierarchy._names import shown
-from palmette.hierarchy._separators import doubtful_mark
+from palmette.hierarchy._separators import (
+    detect_separator,
+    doubtful_mark,
+    joins_words,
+)
 from palmette.table._kinds import plain
 from palmette.table._numbers import POINT, plain_numbers
 from palmette.table._target_cells import Label
@@ -24,6 +29,8 @@ _SINGLE = 0.9  # minimum number of classes, to that of rows, of a target that sa
 _NUMBERS = 20  # classes of a target of fractions, of which more are no classes
 _FRACTIONS = 0.5  # minimum share of the classes that are fractions
 _MOST_LEADING = 0.5  # share of the labels from which on a separator at the beginning is their form
+_LEAST_PATHS = 8  # fewer share their tops by chance
+_ALONE = 0.5  # minimum share of the paths whose top no other one has
 _WIDEST = 60  # characters of a cell that is shown
 _EXAMPLES = 2
 
@@ -84,7 +91,7 @@ def sentences_on_target(
     ----------
     form : TargetForm
     labels : sequence of str
-        The distinct labels, if they are plain names.
+        The distinct labels of one column, if its separator was not given.
     gaps : sequence of str or paths
         Labels of rows with an empty name.
     n_labels : int
@@ -111,18 +118,48 @@ def sentences_on_target(
             f"{len(names):,} {rows} an empty name in the path, such as {shown(read.join(path))}: "
             f"it is left out, and the path is {shown(read.join(filter(None, path)))}"
         )
-    found = doubtful_mark(labels) if labels else None
-    if found is not None:
+    return lines + _on_marks(form, labels)
+
+
+def _on_marks(form: TargetForm, labels: Sequence[str]) -> list[str]:
+    """Say which marks could be read otherwise."""
+    if form.separator is None:
+        found = doubtful_mark(labels)
+        if found is None:
+            return []
         mark, example, is_reversed = found
-        what = "could separate the names of paths" + (" from the bottom" if is_reversed else "")
-        remedy = (
-            "If so, write the paths from the top in the table; if not, pass --separator ''"
-            if is_reversed
-            else f"If it does, pass --separator {mark!r}; if not, --separator ''"
-        )
+        words = f"The labels of the target are read as plain names, but {mark!r} could separate"
+        if is_reversed:
+            return [
+                f"{words} the names of paths from the bottom, as in {shown(example)}. If so, write "
+                "the paths from the top in the table; if not, pass --separator ''"
+            ]
+        return [
+            f"{words} the names of paths, as in {shown(example)}. If it does, pass --separator "
+            f"{mark!r}; if not, --separator ''"
+        ]
+    lines = []
+    paths = [form.names_in(label) for label in labels]
+    deep = [path for path in paths if len(path) > 1]
+    tops = Counter(path[0] for path in deep)
+    other = detect_separator(tops, any_mark=True)
+    if other is not None:
+        example = shown(min(top for top in tops if other in top))
         lines.append(
-            f"The labels of the target are read as plain names, but {mark!r} {what}, as in "
-            f"{shown(example)}. {remedy}"
+            f"The names at the top have {other!r}, as in {example}: only {form.separator!r} "
+            "separates the names of paths. Write one separator in the table if both do"
+        )
+    n_alone = sum(count == 1 for count in tops.values())
+    if len(deep) >= _LEAST_PATHS and n_alone > _ALONE * len(deep):
+        lines.append(
+            f"{n_alone:,} of {len(deep):,} paths share no name with another one, as in "
+            f"{shown(form.separator.join(deep[0]))}. If they are plain names, pass --separator ''"
+        )
+    elif deep and joins_words(form.separator):
+        longest = form.separator.join(max(deep, key=lambda path: len(tuple(path))))
+        lines.append(
+            f"{form.separator!r} is read as the separator of paths, as in {shown(longest)}. If it "
+            "belongs to the names, pass --separator ''"
         )
     return lines
 
