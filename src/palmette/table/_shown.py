@@ -16,6 +16,7 @@ from palmette.hierarchy._separators import (
     doubtful_mark,
     joins_words,
 )
+from palmette.table._dates import ISO
 from palmette.table._kinds import plain
 from palmette.table._numbers import POINT, plain_numbers
 from palmette.table._target_cells import Label
@@ -189,7 +190,7 @@ def reading_lines(problem: TableProblem, text: str, verbose: bool) -> Iterator[s
         rows += [(name, kind, _example(problem, name)) for name, kind in kinds.items()]
         examples = _examples(problem)
         last = problem.target.columns[-1]
-        rows.append((last, f"target: {problem.target.describe_form()}", examples[0]))
+        rows.append((last, f"target: {problem.target.describe_form(examples=False)}", examples[0]))
         rows += [("", "", example) for example in examples[1:]]
         rows.append(("", f"hierarchy: {tree}", ""))
         yield from _aligned(rows)
@@ -227,7 +228,7 @@ def _kind(problem: TableProblem, name: str, text: str) -> str:
         words.append("decimal comma")
     if schema.units.get(name):
         words.append(f"in {schema.units[name]}")
-    if name in schema.date_formats:
+    if schema.date_formats.get(name, ISO) != ISO:
         words.append(f"as {schema.date_formats[name]}")
     return ", ".join([kind, *words])
 

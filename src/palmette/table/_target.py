@@ -354,16 +354,22 @@ class TargetForm:
 
     def describe(self) -> str:
         """Describe how the target is read."""
-        what = self.describe_form()
+        what = self.describe_form(examples=True)
         return what if len(self.columns) > 1 else f"column {self.columns[0]!r}{what and ', '}{what}"
 
-    def describe_form(self) -> str:
-        """Describe how the target is read, without the name of its column."""
+    def describe_form(self, examples: bool) -> str:
+        """Describe how the target is read, without the name of its column.
+
+        Parameters
+        ----------
+        examples : bool
+            Whether labels and cells are shown.
+        """
         cut = "" if self.max_depth is None else f", cut at {self.max_depth} levels"
         if len(self.columns) > 1:
             return f"levels {', '.join(self.columns)}{cut}"
         words = []
-        such = "" if self.example is None else f" such as {shown(self.example)}"
+        such = f" such as {shown(self.example)}" if self.example and examples else ""
         if self.lists_are_paths:
             words.append(f"lists of the names of a path{such}")
         elif self.separator is not None:
@@ -374,7 +380,9 @@ class TargetForm:
             mark = (
                 "" if self.labels_separator is None else f" separated by {self.labels_separator!r}"
             )
-            as_in = f", as in {'; '.join(map(shown, self.cells))}" if self.cells else ""
+            as_in = (
+                f", as in {'; '.join(map(shown, self.cells))}" if self.cells and examples else ""
+            )
             words.append(f"several labels per row{mark}{as_in}")
         return ", ".join(words) + cut
 
