@@ -67,10 +67,7 @@ class Distinct(NamedTuple):
             cells = pd.Series(known, index=column.index, dtype=object)
         codes, texts = pd.factorize(cells.to_numpy(dtype=object))
         texts = np.asarray(texts, dtype=object)
-        wrong = [
-            i for i, text in enumerate(texts.tolist())
-            if len(text) <= _LONGEST_MISSING and text.strip().casefold() in _MISSING
-        ]  # fmt: skip
+        wrong = [i for i, text in enumerate(texts.tolist()) if is_missing_word(text)]
         if wrong:
             kept = np.ones(len(texts), dtype=bool)
             kept[wrong] = False
@@ -83,6 +80,11 @@ class Distinct(NamedTuple):
     def spread(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
         """Return the value of every row, given those of the distinct strings."""
         return np.append(values, np.array([missing], dtype=values.dtype))[self.codes]
+
+
+def is_missing_word(text: str) -> bool:
+    """Return whether a text stands for a missing value, such as NA."""
+    return len(text) <= _LONGEST_MISSING and text.strip().casefold() in _MISSING
 
 
 class Guess(NamedTuple):

@@ -322,6 +322,7 @@ def read_problem(
     _require_classes(truth, several, form)
     unread = Unread()
     cast = schema.cast(frame, lines=lines, unread=unread)
+    schema.learn_categories(cast)
     leaks = (
         {}
         if codes is None
