@@ -509,27 +509,36 @@ DEPARTMENTS = ["Clothing, Shoes & Jewelry", "R&D", "Toys/Games", "Health & Beaut
                "Home & Kitchen", "Musical Instruments (new)", "T-Shirts", "A/V"]  # fmt: skip
 GENRES = "Action Comedy Drama Horror Sci-Fi Romance Thriller War"
 
+SCRIPTS = ("Chinese", "Japanese", "Thai", "Arabic", "Hindi", "emoji")
+
+
+def script_of(tree: dict[str, Any]) -> str:
+    """Return the script of a tree, for the name of its table."""
+    trees = zip(SCRIPTS, (ZH, JA, TH, AR, HI, EMOJI), strict=True)
+    return next((script for script, each in trees if each is tree), "English")
+
+
 TABLES = [
     *(
         Table(
-            f"separator {s!r}{', inner labels' * inner}, {next(iter(tree))}",
+            f"{script_of(tree)}, {'inner labels, ' * inner}separator {s!r}",
             paths_by(s, tree, inner),
         )
         for s, tree, inner in SEPARATED
     ),
     Table("levels in columns", levels([0, 1, 2], [0, 1, 2])),
     Table("levels of a target, named from the bottom", levels([2, 0, 1], [2, 1, 0])),
-    Table("the lowest level is the target", levels([1, 2, 0], 2, tree=ZH)),
+    Table("Chinese, the lowest level is the target", levels([1, 2, 0], 2, tree=ZH)),
     Table("a level in the middle is the target", levels([0, 2, 1], 1, tree=GOODS)),
     Table("levels with a gap", levels([0, 1, 2], [0, 1, 2], gap=True)),
     Table("levels as codes", codes_as_levels),
     Table("codes of digits", codes_of_digits),
     Table("upper levels in merged cells", merged_cells, "merged"),
     Table("several paths, ', ' and '::'", several(", ", "::", GOODS)),
-    Table("several paths, '; ' and ' :: '", several("; ", " :: ", HI)),
-    Table("several paths, ' | ' and ' > '", several(" | ", " > ", AR)),
-    Table("several paths, lines and '/'", several("\n", "/", ZH)),
-    Table("several paths, ';' and ':'", several(";", ":", TH)),
+    Table("Hindi, several paths, '; ' and ' :: '", several("; ", " :: ", HI)),
+    Table("Arabic, several paths, ' | ' and ' > '", several(" | ", " > ", AR)),
+    Table("Chinese, several paths, lines and '/'", several("\n", "/", ZH)),
+    Table("Thai, several paths, ';' and ':'", several(";", ":", TH)),
     Table("JSON lists in texts", lists(lambda row: json.dumps(row, ensure_ascii=False))),
     Table("Python lists in texts", lists(repr, " >> ")),
     Table("lists of names in texts", names_in_lists(json.dumps, nested=False)),
@@ -541,9 +550,9 @@ TABLES = [
     Table("tags with commas", flat_sets(", ", "python pandas web sql linux mail graphics")),
     Table("Chinese tags with 、", flat_sets("、", "科幻 喜剧 动作 恐怖 爱情 战争 悬疑")),
     Table("Arabic tags with ،", flat_sets("، ", "سياسة رياضة ثقافة علوم صحة سفر")),
-    Table("a workbook with two sheets", workbook("items", empty_first=False)),
+    Table("Japanese, a workbook with two sheets", workbook("items", empty_first=False)),
     Table(
-        "an empty first sheet",
+        "Japanese, an empty first sheet",
         workbook("cover", empty_first=True),
         r"data.*legend.*--sheet|--sheet",
     ),

@@ -101,7 +101,9 @@ def workbook_parts(source: TableSource, rows: int) -> Iterator[Part]:
     sheet = 0 if source.sheet is None else source.sheet
     # only an empty cell is empty: words such as NA and None may be labels
     workbook = pd.ExcelFile(stream, engine="openpyxl")
-    grid = workbook.parse(sheet, header=None, dtype=object, keep_default_na=False, na_values=[""])
+    grid = pd.read_excel(
+        workbook, sheet_name=sheet, header=None, dtype=object, keep_default_na=False, na_values=[""]
+    )
     if not len(grid):
         others = [name for name in workbook.sheet_names[1:] if source.sheet is None]
         advice = f". Others are {listed(others)}: pass --sheet {others[0]!r}" if others else ""
