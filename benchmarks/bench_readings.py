@@ -1,4 +1,4 @@
-"""Are tables read as their owners mean them? Ninety small ones, without options.
+"""Are tables read as their owners mean them? A hundred small ones, without options.
 
     python benchmarks/bench_readings.py
     python benchmarks/bench_readings.py --all

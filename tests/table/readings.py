@@ -313,6 +313,33 @@ def flat_sets(mark: str, names: str) -> Callable[[File], Made]:
     return make
 
 
+def flat_lists(frame: str, mark: str) -> Callable[[File], Made]:
+    """Make a table of sets of plain names in brackets."""
+
+    def make(folder: File) -> Made:
+        made = flat_sets(mark, GENRES)(folder)
+        return made._replace(table=made.table.assign(tags=made.table["tags"].map(frame.format)))
+
+    return make
+
+
+def framed(form: str, separator: str, end: str = "") -> Callable[[File], Made]:
+    """Make a table of paths with something before, behind or between the names."""
+
+    def make(folder: File) -> Made:
+        made = paths_by(separator, FLAT)(folder)
+        cells = made.table["class"].map(lambda cell: form.format(cell) + end)
+        return made._replace(table=made.table.assign(**{"class": cells}))
+
+    return make
+
+
+def mixed_separators(folder: File) -> Made:
+    made = paths_by(" > ", GOODS)(folder)
+    cells = [(" > ", " / ")[k % 2].join(path) for k, path in enumerate(made.labels)]
+    return made._replace(table=made.table.assign(**{"class": cells}))
+
+
 # ---------------------------------------------------------------------- files
 
 
@@ -539,6 +566,15 @@ TABLES = [
     Table("Arabic, several paths, ' | ' and ' > '", several(" | ", " > ", AR)),
     Table("Chinese, several paths, lines and '/'", several("\n", "/", ZH)),
     Table("Thai, several paths, ';' and ':'", several(";", ":", TH)),
+    Table("several paths, ' + ' and ' > '", several(" + ", " > ", GOODS)),
+    Table("several plain names, ' / '", flat_sets(" / ", GENRES)),
+    Table("lists without quotes", flat_lists("{{{}}}", ",")),
+    Table("tags in angle brackets", flat_lists("<{}>", "><")),
+    Table("a separator at the end", framed("{};", ";")),
+    Table("a separator at the beginning", framed("/{}", "/")),
+    Table("arrows that are emoji", framed("{}", " ➡️ ")),
+    Table("names in brackets", framed("{}", " (", ")"), "names in brackets"),
+    Table("two separators", mixed_separators, r"labels have ' > '"),
     Table("JSON lists in texts", lists(lambda row: json.dumps(row, ensure_ascii=False))),
     Table("Python lists in texts", lists(repr, " >> ")),
     Table("lists of names in texts", names_in_lists(json.dumps, nested=False)),

@@ -46,24 +46,28 @@ _NAMES = (
     r"\u06d6-\u06ed\u0900-\u0963\u0966-\u109f\u1780-\u17d3\u200b-\u200f\u2600-\u275f\ufe0e\ufe0f"
     r"\U0001f000-\U0001faff"
 )
+_BLANKS = r"[^\S\n\t]"
 _MARKS = re.compile(
-    rf"[^\S\n\t]*(?:&gt;|_+|[^\s{_NAMES}]+)[^\S\n\t]*|[\t\n]+|[^\S\n\t]+<+[^\S\n\t]+"
+    rf"{_BLANKS}*(?:&(?:gt|r?s?aquo|rarr);|<br */?>|_+|[^\s{_NAMES}]+\ufe0f?){_BLANKS}*|[\t\n]+"
+    rf"|{_BLANKS}+(?:<+|[\u2600-\u275f\U0001f000-\U0001faff]\ufe0f?){_BLANKS}+"
 )
 _ANY_SHARE = 0.9  # minimum share of the distinct labels with such a mark, and of those it groups
 # arrows, brackets that point to the right, and doubled marks, which are rarely part of a name
 _ARROWS = re.compile(
-    r"\s*(?:&gt;|[-=~]*>+|:{2,}|\|+|/{2,}|\\{2,}|[»›→⇒▸▶►❯➜➔➤⟶⟹⟩〉》＞]+|[\t\n]+)\s*"
+    r"\s*(?:&(?:gt|r?s?aquo|rarr);|<br */?>|➡\ufe0f?|[-=~]*>+|:{2,}|\|+|/{2,}|\\{2,}"
+    r"|[»›→⇒▸▶►❯➜➔➤⟶⟹⟩〉》＞]+|[\t\n]+)\s*"
 )
 # marks inside of words, and those of lists of words, with which flat names are written, too
 _WITHIN = re.compile(r"[-_.+&'~*@=·・]|\s*[+&,/、，]\s*|\s*\.\s*")
 _WITHIN_GROUPED = 0.8  # minimum share of paths with such a mark that share their top
 _CODE = 2.9  # minimum mean number of parts of codes of digits
+_BRACKETS = (re.compile(r"([^(]+?)\s*\((.+)\)"), re.compile(r"\[([^\]]+)\]\s*(.+)"))
 _DEEP = 2.5  # mean number of names of paths, from which on a mark inside of words is no chance
 _GROUP = 2.2  # minimum mean number of labels of a top, of pairs of names with such a mark
 _DATES = re.compile(r"\d{4}([-./])\d{1,2}\1\d{1,2}(?:[ T].*)?|\d{1,2}([-./])\d{1,2}\2\d{2,4}")
 _PATH_MARKS = (
     *("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ","),
-    *("、", "，", "；", "،", "؛", "\t", " "),
+    *("、", "，", "；", "،", "؛", "\t", " + ", " & ", " and ", " / ", "+", " "),
 )
 _SET_NAMES = 0.5  # maximum number of names of sets, to that of distinct cells
 _SET_FIRST = 0.3  # minimum share of the later names that come first elsewhere
@@ -139,10 +143,14 @@ def detect_separator(labels: Iterable[str], *, any_mark: bool = False) -> str | 
     ': '
     """
     distinct = list(dict.fromkeys(label.strip() for label in labels))
-    if any_mark and (first := _first_mark(distinct)):
-        rest = (_MARKS.sub("", label, count=1) for label in distinct)
+    if any_mark and (first := _mark_of_all(distinct, is_last=False)):
+        rest = [_MARKS.sub("", label, count=1) for label in distinct]
         found = detect_separator(rest, any_mark=True)
         return found if found and found.strip() == first else None
+    if any_mark and (last := _mark_of_all(distinct, is_last=True)):
+        rest = [label.removesuffix(last).strip() for label in distinct]
+        found = detect_separator(rest, any_mark=True)
+        return found if found and found.strip() == last else None
     best, most = None, 0
     refused: dict[str, int] = {}
     for separator in SEPARATORS:
@@ -229,6 +237,11 @@ def are_sets(cells: list[list[str]]) -> bool:
     later = [name for parts in several for name in parts[1:]]
     if len(several) < _FEW_PATHS or len(counts) > _SET_NAMES * len(cells) or not later:
         return False
+    of_several = Counter(name for parts in several for name in set(parts))
+    name, most = of_several.most_common(1)[0]
+    joins = most >= _ANY_SHARE * len(several) and most == counts[name]  # "and" is no name
+    if joins or not all(any(map(str.isalnum, name)) or not name.isascii() for name in counts):
+        return False
     firsts = {parts[0] for parts in cells if parts}
     n_shared = sum(counts[name] > 1 for parts in several for name in parts)
     is_shared = n_shared >= _SET_SHARE * sum(map(len, several))
@@ -275,10 +288,15 @@ def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
     return min(found)[-1] if found else None
 
 
-def _first_mark(labels: list[str]) -> str:
-    """Return the mark with which nearly all labels begin, as "/Food/Fruit", or an empty string."""
-    firsts = Counter(m.group().strip() for label in labels if (m := _MARKS.match(label)))
-    mark, count = firsts.most_common(1)[0] if firsts else ("", 0)
+def _mark_of_all(labels: list[str], *, is_last: bool) -> str:
+    """Return the mark with which nearly all labels begin, as "/Food/Fruit", or end; else ""."""
+    found: list[str] = []
+    for label in labels:
+        marks = list(_MARKS.finditer(label))
+        edge = marks[-1 if is_last else 0] if marks else None
+        if edge is not None and (edge.end() == len(label) if is_last else edge.start() == 0):
+            found.append(edge.group().strip())
+    mark, count = Counter(found).most_common(1)[0] if found else ("", 0)
     return mark if count >= max(_ANY_SHARE * len(labels), 2) else ""
 
 
@@ -299,6 +317,28 @@ def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...
         if len(paths) > 1:
             tops = {path[0] for path in paths if path}
             yield mark, len(paths) + sum(label in tops for label in labels), paths
+
+
+def bracketed(labels: Iterable[str]) -> str | None:
+    """Return a label with a name in brackets, if these could be levels of most labels.
+
+    Parameters
+    ----------
+    labels : iterable of str
+
+    Examples
+    --------
+    >>> bracketed(["Food (Fruit)", "Food (Fish)", "Tools (Saws)", "Tools (Axes)"])
+    'Food (Fish)'
+    """
+    distinct = list(dict.fromkeys(label.strip() for label in labels))
+    for form in _BRACKETS:
+        paths = [found.groups() for label in distinct if (found := form.fullmatch(label))]
+        if len(paths) < max(_ANY_SHARE * len(distinct), _FEW_PATHS):
+            continue
+        if _form_a_wide_tree(paths, False):
+            return min(label for label in distinct if form.fullmatch(label))
+    return None
 
 
 def joins_words(mark: str) -> bool:

@@ -395,11 +395,21 @@ def running_numbers(numbers: NDArray[np.float64], name: str = "") -> str:
     in_order = max(np.mean(steps > 0), np.mean(steps < 0)) >= _NEARLY_DISTINCT
     if in_order and n_range <= _DENSE * len(numbers):
         return "running numbers"
-    is_named = _ID_NAME.search(name) or _CAMEL_ID.search(name)
-    if not is_named or numbers.min() < 0:
+    if not is_named_id(name) or numbers.min() < 0:
         return ""
     is_distinct = len(np.unique(numbers)) >= _NEARLY_DISTINCT * len(numbers)
     return "distinct numbers in a column of this name" if is_distinct else ""
+
+
+def is_named_id(name: str) -> bool:
+    """Return whether the name of a column says that it has identifiers.
+
+    Examples
+    --------
+    >>> is_named_id("top_id"), is_named_id("userId"), is_named_id("humid")
+    (True, True, False)
+    """
+    return bool(_ID_NAME.search(name) or _CAMEL_ID.search(name))
 
 
 def identifier_of_texts(cells: Distinct) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +12,14 @@ import numpy as np
 from palmette.exceptions import AmbiguousTableError
 from palmette.hierarchy._names import shown
 from palmette.hierarchy._separators import (
+    UNAMBIGUOUS,
+    bracketed,
     detect_separator,
     doubtful_mark,
     joins_words,
 )
 from palmette.table._dates import ISO
-from palmette.table._kinds import plain
+from palmette.table._kinds import is_missing_word, plain
 from palmette.table._numbers import POINT, plain_numbers
 from palmette.table._target_cells import Label
 
@@ -31,6 +33,7 @@ _NUMBERS = 20  # classes of a target of fractions, of which more are no classes
 _FRACTIONS = 0.5  # minimum share of the classes that are fractions
 _MOST_LEADING = 0.5  # share of the labels from which on a separator at the beginning is their form
 _LEAST_PATHS = 8  # fewer share their tops by chance
+_MIXED = 0.2  # minimum share of labels with a separator that others lack
 _ALONE = 0.5  # minimum share of the paths whose top no other one has
 _WIDEST = 60  # characters of a cell that is shown
 _EXAMPLES = 2
@@ -84,7 +87,10 @@ def no_classes(sentence: str) -> AmbiguousTableError:
 
 
 def sentences_on_target(
-    form: TargetForm, labels: Sequence[str], gaps: Sequence[Label], n_labels: int
+    form: TargetForm,
+    labels: Sequence[str],
+    gaps: Sequence[Label],
+    nodes: Mapping[Any, int],
 ) -> list[str]:
     """Say what is doubtful about the target, and what to do.
 
@@ -95,20 +101,24 @@ def sentences_on_target(
         The distinct labels of one column, if its separator was not given.
     gaps : sequence of str or paths
         Labels of rows with an empty name.
-    n_labels : int
-        Number of labels of all rows.
+    nodes : dict of path to int
+        Rows of every node.
 
     Examples
     --------
     >>> from palmette.table._target import TargetForm
     >>> labels = ["en-US", "en-GB", "de-DE", "de-AT"]
-    >>> for sentence in sentences_on_target(TargetForm(["y"]), labels, [], 4):
+    >>> for sentence in sentences_on_target(TargetForm(["y"]), labels, [], {}):
     ...     print(sentence)  # doctest: +NORMALIZE_WHITESPACE
     The labels of the target are read as plain names, but '-' could separate the names of paths, as
     in 'de-AT'. If it does, pass --separator '-'; if not, --separator ''
     """
     lines = []
     names = [gap if isinstance(gap, tuple) else form.names_in(gap) for gap in gaps]
+    n_labels = sum(n_rows for path, n_rows in nodes.items() if len(path) == 1)
+    all_names: Counter[str] = Counter()
+    for path, n_rows in nodes.items():
+        all_names[path[-1]] += n_rows
     if len(gaps) > _MOST_LEADING * n_labels:
         names = [path for path in names if "" in path[1:]]  # the others begin with a separator
     if names:
@@ -119,7 +129,20 @@ def sentences_on_target(
             f"{len(names):,} {rows} an empty name in the path, such as {shown(read.join(path))}: "
             f"it is left out, and the path is {shown(read.join(filter(None, path)))}"
         )
-    return lines + _on_marks(form, labels)
+    return [*lines, *_on_missing(form, all_names), *_on_marks(form, labels)]
+
+
+def _on_missing(form: TargetForm, all_names: Counter[str]) -> list[str]:
+    """Say which names of classes are words for a missing value."""
+    words = [name for name in all_names if is_missing_word(name)]
+    if not words:
+        return []
+    n_rows = sum(all_names[name] for name in words)
+    rows = "row has" if n_rows == 1 else "rows have"
+    return [
+        f"{n_rows:,} {rows} the class {shown(min(words))}. If it stands for no value, leave its "
+        "cells empty"
+    ]
 
 
 def _on_marks(form: TargetForm, labels: Sequence[str]) -> list[str]:
@@ -127,7 +150,7 @@ def _on_marks(form: TargetForm, labels: Sequence[str]) -> list[str]:
     if form.separator is None:
         found = doubtful_mark(labels)
         if found is None:
-            return []
+            return _on_plain_names(labels)
         mark, example, is_reversed = found
         words = f"The labels of the target are read as plain names, but {mark!r} could separate"
         if is_reversed:
@@ -163,6 +186,26 @@ def _on_marks(form: TargetForm, labels: Sequence[str]) -> list[str]:
             "belongs to the names, pass --separator ''"
         )
     return lines
+
+
+def _on_plain_names(labels: Sequence[str]) -> list[str]:
+    """Say that some labels could be paths, though most are not, or could be levels in brackets."""
+    example = bracketed(labels)
+    if example is not None:
+        return [
+            f"The labels of the target are read as plain names, but the names in brackets, as in "
+            f"{shown(example)}, could be levels. If they are, write them with a separator, such as "
+            "' > '"
+        ]
+    for mark in UNAMBIGUOUS:
+        some = [label for label in labels if mark in label]
+        if len(some) >= _MIXED * len(labels) and len(some) >= _LEAST_PATHS / 2:
+            return [
+                f"{len(some):,} of {len(labels):,} labels have {mark!r}, as in {shown(min(some))}: "
+                f"they are read as plain names. If it separates the names of paths, pass "
+                f"--separator {mark!r}, and write all paths with it"
+            ]
+    return []
 
 
 # ---------------------------------------------------------------------- the table
