@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import row_chunks, take_rows
-from palmette._text import caller_level
+from palmette._text import caller_level, listed
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._separators import detect_separator
 from palmette.hierarchy._vocabulary import Languages
+from palmette.table._binary_files import other_sheets
 from palmette.table._label_rows import LabelRows
 from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._near_labels import count_nodes, find_spellings, sentences_on_names
@@ -249,6 +250,7 @@ def read_problem(
         form.max_depth = max_depth
         _check_drop(drop, list(frame.columns), form.columns)
     except PalmetteError as error:
+        hint = hint or _other_place(source, frame)
         if not hint:
             raise
         raise PalmetteError(f"{error} {hint}.") from error
@@ -469,6 +471,20 @@ def _headerless(source: Any, frame: Any) -> str:
         f"The first line of {source.title} looks like data rather than names of columns, such as "
         f"{name!r}: if it has no names, pass --no-header; its columns are then col1, col2 and so on"
     )
+
+
+def _other_place(source: Any, frame: Any) -> str:
+    """Return a sentence about where the columns of a file may be, if they are not in its header."""
+    if not isinstance(source, TableSource):
+        return ""
+    if others := other_sheets(source):
+        return (
+            f"The workbook has more sheets, {listed(others)}: to read another one, pass "
+            f"--sheet {others[0]!r}"
+        )
+    if 2 * sum(name.startswith("column ") for name in frame.columns) > frame.shape[1] > 1:
+        return "The first line has hardly any names of columns: remove what stands above them"
+    return ""
 
 
 def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hierarchy | None, Any]:
