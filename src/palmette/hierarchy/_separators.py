@@ -290,14 +290,21 @@ def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
 
 def _mark_of_all(labels: list[str], *, is_last: bool) -> str:
     """Return the mark with which nearly all labels begin, as "/Food/Fruit", or end; else ""."""
-    found: list[str] = []
-    for label in labels:
+    found: Counter[str] = Counter()
+    for label in _sample(labels):
         marks = list(_MARKS.finditer(label))
         edge = marks[-1 if is_last else 0] if marks else None
         if edge is not None and (edge.end() == len(label) if is_last else edge.start() == 0):
-            found.append(edge.group().strip())
-    mark, count = Counter(found).most_common(1)[0] if found else ("", 0)
+            found[edge.group().strip()] += 1
+    mark = found.most_common(1)[0][0] if found else ""
+    has_mark = str.endswith if is_last else str.startswith
+    count = sum(has_mark(label, mark) for label in labels) if mark else 0
     return mark if count >= max(_ANY_SHARE * len(labels), 2) else ""
+
+
+def _sample(labels: list[str]) -> list[str]:
+    """Return some of the labels, the same ones whatever their order."""
+    return sorted(labels)[:: -(-len(labels) // _TRIED) or 1]
 
 
 def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...]]]]:
@@ -305,7 +312,7 @@ def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...
 
     A label that is the top of a path fits it.
     """
-    some = sorted(labels)[:: -(-len(labels) // _TRIED) or 1]
+    some = _sample(labels)
     counts: Counter[str] = Counter()
     for label in some:
         marks = {mark for mark in _MARKS.findall(label) if label.strip(mark) == label.strip()}
