@@ -192,7 +192,7 @@ class TargetForm:
         if form.several and not labels_separator and hierarchy is None:
             lists = (list_in(cell) if isinstance(cell, str) else cell for cell in cells)
             form.several = any(len(each) > 1 for each in lists if isinstance(each, LISTS))
-        form._find_paths_in_lists(cells, is_found and hierarchy is None and not separator)
+        form._find_paths_in_lists(cells, is_found and not separator, hierarchy)
         has_lists = form.lists_in_texts or any(isinstance(cell, LISTS) for cell in cells)
         is_open = separator is None and hierarchy is None and is_found and not has_lists
         if is_open and len(texts) == len(cells):
@@ -386,13 +386,19 @@ class TargetForm:
             words.append(f"several labels per row{mark}{as_in}")
         return ", ".join(words) + cut
 
-    def _find_paths_in_lists(self, cells: list[Any], is_open: bool) -> None:
+    def _find_paths_in_lists(
+        self, cells: list[Any], is_open: bool, hierarchy: Hierarchy | None
+    ) -> None:
         """Find whether lists are paths of names, one per row or several."""
         has_lists = self.lists_in_texts or any(isinstance(cell, LISTS) for cell in cells)
         if not (is_open and has_lists and not self.labels_separator):
             return
         lists = [list_in(cell) if self.lists_in_texts else cell for cell in cells]
-        if lists and all(isinstance(each, LISTS) for each in lists) and names_of_lists(lists):
+        if (
+            lists
+            and all(isinstance(each, LISTS) for each in lists)
+            and names_of_lists(lists, hierarchy)
+        ):
             self.lists_are_paths = True
             self.several = any(len(c) > 1 for c in lists if any(isinstance(n, LISTS) for n in c))
 

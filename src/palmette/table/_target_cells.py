@@ -140,7 +140,9 @@ def list_in(text: str) -> list[Any]:
     return [re.sub(r"\\(.)", r"\1", each.group()[1:-1]) for each in _STRING.finditer(text)]
 
 
-def names_of_lists(cells: Iterable[Any]) -> list[tuple[str, ...]] | None:
+def names_of_lists(
+    cells: Iterable[Any], hierarchy: Hierarchy | None = None
+) -> list[tuple[str, ...]] | None:
     """Return the names of lists that are paths from the top; None if they are sets of labels.
 
     A cell is a path, or a list of paths.
@@ -148,6 +150,8 @@ def names_of_lists(cells: Iterable[Any]) -> list[tuple[str, ...]] | None:
     Parameters
     ----------
     cells : iterable of lists
+    hierarchy : Hierarchy, optional
+        A given one, which has most of the paths then.
 
     Examples
     --------
@@ -163,7 +167,10 @@ def names_of_lists(cells: Iterable[Any]) -> list[tuple[str, ...]] | None:
     if any(map(any, nested)) or any(isinstance(cell, set | frozenset) for cell in lists):
         return None
     paths = [names_of(cell) for cell in lists]
-    return paths if lists_are_paths(paths) else None
+    if hierarchy is None:
+        return paths if lists_are_paths(paths) else None
+    found = sum(len(path) > 1 and find_node(path, hierarchy) > 0 for path in paths)
+    return paths if 2 * found > len(paths) else None
 
 
 def names_of(cell: Any) -> tuple[str, ...]:
