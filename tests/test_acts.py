@@ -126,7 +126,7 @@ persistence/checkpoints.py: atomic_write open
 reporting/_report.py: atomic_write
 table/_delimited.py: open*2
 table/_large.py: glob open
-table/_binary_files.py: ParquetFile ZipFile open read_excel
+table/_binary_files.py: ParquetFile ZipFile*2 open read_excel
 table/_reading.py: glob open read_bytes
 table/_sources.py: OSFile atomic_write glob*2 iterdir open*2 open_bytes
 table/_writing.py: ParquetWriter*2 atomic_write*2

@@ -6,6 +6,7 @@ import errno
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from tests.table.goods import make_goods
 from palmette import Hierarchy
 from palmette.base._scratch import Scratch
 from palmette.cli.fit import fit
+from palmette.exceptions import AmbiguousTableError
 from palmette.persistence import load
 
 QUICK = ("--model", "class-tree", "--folds", "0")
@@ -34,6 +36,7 @@ def test_every_option_is_a_parameter(parse):
         *["a.csv", "b.csv", "--target", "x", "--target", "y", "--out", "m.palmette"],
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "5", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--merge-case"],
+        *["--max-depth", "3", "--yes", "--verbose"],
         *["--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--search", "--use-labels", "--language", "fi"],
@@ -54,6 +57,9 @@ def test_every_option_is_a_parameter(parse):
         "separator": ">",
         "labels_separator": ";",
         "merge_case": True,
+        "max_depth": 3,
+        "yes": True,
+        "verbose": True,
         "columns": ["a=text"],
         "drop": ["b"],
         "text": "hashing",
@@ -89,6 +95,7 @@ def test_one_call_of_the_library(palmette, called, goods):
         *["fit", "goods.txt", "--target", "x", "--target", "y", "--out", "m.palmette"],
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "0", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--merge-case"],
+        *["--max-depth", "3", "--yes", "--verbose"],
         *["--column", "a=b=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--search", "--class-weight", "balanced", "--seed", "3", "--jobs", "2"],
@@ -110,6 +117,9 @@ def test_one_call_of_the_library(palmette, called, goods):
         "separator": ">",
         "labels_separator": ";",
         "merge_case": True,
+        "max_depth": 3,
+        "yes": True,
+        "verbose": True,
         "columns": {"a=b": "text"},
         "drop": ["b"],
         "decimal": ",",
@@ -247,3 +257,56 @@ def test_the_summary_is_in_the_file(palmette, goods):
     assert summary["seed"] == 5
     assert summary["columns"] == {"title": "text"}
     assert json.loads(json.dumps(summary)) == summary
+
+
+def test_a_target_that_is_no_class_is_refused_unless_yes(palmette, fails, goods):
+    make_goods().to_csv("goods.csv", index=False)
+    words = ["fit", "goods.csv", "--target", "price", *QUICK]
+    error = fails(*words)
+    assert re.search(r"'price' has \d+ different numbers.*pass --yes", error)
+    result = palmette(*words, "--yes")
+    assert result.exit_code == 0, result.output
+    assert "each of them would be a class" in result.stderr
+
+
+@pytest.mark.parametrize(("answer", "code"), [("1", 0), ("0", 2)])
+def test_a_terminal_is_asked(goods, monkeypatch, answer, code):
+    from palmette.cli import _terminal
+
+    class Terminal:
+        isatty = staticmethod(lambda: True)
+
+    error = AmbiguousTableError("What?", [("so", {"yes": True})])
+    monkeypatch.setattr(_terminal, "sys", SimpleNamespace(stdin=Terminal, stderr=Terminal))
+    monkeypatch.setattr(_terminal.typer, "prompt", lambda *words, **options: int(answer))
+    if code:
+        with pytest.raises(AmbiguousTableError, match="What"):
+            _terminal.ask(error)
+    else:
+        assert _terminal.ask(error) == {"yes": True}
+
+
+def test_every_column_is_shown_with_verbose(palmette, goods):
+    table = make_goods().assign(number=range(1, 81))
+    table.to_csv("goods.csv", index=False)
+    result = palmette("fit", "goods.csv", "--target", "kind", "--max-depth", 2, "--verbose", *QUICK)
+    assert result.exit_code == 0, result.output
+    lines = [re.sub(r"  +", "|", line) for line in result.stderr.splitlines()]
+    assert "number|left out: running numbers" in lines
+    assert any(line.startswith("since|date|'20") for line in lines)
+    (target,) = (line for line in lines if line.startswith("kind|target: paths with the separator"))
+    assert "cut at 2 levels" in target
+    assert re.search(r"'(\w+) > (\w+)': \1, then \2$", target)
+    assert "|hierarchy: 6 nodes, 4 leaves, depth 2" in lines
+
+
+def test_paths_are_cut_wherever_labels_are_read(palmette, goods):
+    out = ["--out", "m.palmette"]
+    result = palmette("fit", "goods.csv", "--target", "kind", "--max-depth", 1, *out, *QUICK)
+    assert result.exit_code == 0, result.output
+    assert set(load("m.palmette").classes_) == {("Food",), ("Tools",)}
+    for words in (["eval", "m.palmette", "goods.csv"], ["report", "m.palmette", "goods.csv"]):
+        result = palmette(*words)
+        assert result.exit_code == 0, result.output
+    error = palmette("fit", "goods.csv", "--target", "kind", "--max-depth", 0).stderr
+    assert "--max-depth" in error

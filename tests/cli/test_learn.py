@@ -41,6 +41,7 @@ def test_every_option_is_a_parameter(parse):
         *["a.csv", "--target", "x", "--target", "y", "--method", "mf-tree"],
         *["--separator", "/", "--labels-separator", ";", "--merge-case", "--compare", "t.json"],
         *["--column", "zip=category", "--drop", "id", "--skip-bad-rows"],
+        *["--max-depth", "2", "--sheet", "one"],
         *["--set", "branching=4", "--lines", "9", "--seed", "3", "--jobs", "2"],
         *["--out", "a.svg", "--out", "b.nwk", "--excel-safe"],
     )
@@ -54,6 +55,8 @@ def test_every_option_is_a_parameter(parse):
         "columns": ["zip=category"],
         "drop": ["id"],
         "skip_bad_rows": True,
+        "max_depth": 2,
+        "sheet": "one",
         "compare": Path("t.json"),
         "settings": ["branching=4"],
         "lines": 9,

@@ -349,3 +349,10 @@ def test_words_without_spaces_are_no_identifiers():
     codes = ["".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 9)) for _ in range(200)]
     frame = pd.DataFrame({"code": codes, "price": rng.random(200)})
     assert list(Schema.infer(frame).kinds) == ["price"]
+
+
+def test_marks_and_spaces_of_scripts_without_spaces_tell_texts_apart():
+    texts = ["アリス・ボブ", "アリス ボブ", "アリスボブ", "爱丽丝·鲍勃", "爱丽丝鲍勃"]
+    rows = TextVectorizer().fit_transform(texts).toarray()
+    assert len({row.tobytes() for row in rows}) == len(texts)
+    assert [*TextVectorizer().fit(["two words", "twowords"]).names_].count("_") == 0

@@ -12,10 +12,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.table.goods import make_goods
 
 from palmette.exceptions import PalmetteError, ReadError, TableWarning
 from palmette.table import _binary_files as binary_files
 from palmette.table import _delimited as delimited
+from palmette.table._problem import read_problem
 from palmette.table._reading import as_frame, read_chunks, read_whole
 from palmette.table._schema import Schema
 from palmette.table._sources import BadRows, TableSource
@@ -364,3 +366,16 @@ def test_an_empty_first_sheet_names_the_others(tmp_path):
     assert read(path, sheet="Goods 2024")["a"].tolist() == [1, 2]
     with pytest.raises(ReadError, match="the sheet is empty"):
         read(path, sheet="Notes")
+
+
+def test_a_target_that_another_sheet_has_is_looked_for_there(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        pd.DataFrame({"notes": ["see below"]}).to_excel(writer, sheet_name="Notes", index=False)
+        make_goods().to_excel(writer, sheet_name="A & B", index=False)
+    with pytest.raises(PalmetteError, match=r"no target column 'kind'.*pass --sheet 'A & B'"):
+        read_problem(path, "kind")
+    assert read_problem(TableSource.of(path, sheet="A & B"), "kind").n_rows == 80
+    make_goods().to_excel(tmp_path / "b.xlsx", startrow=3, index=False)
+    with pytest.raises(PalmetteError, match="hardly any names of columns: remove what stands"):
+        read_problem(tmp_path / "b.xlsx", "kind")

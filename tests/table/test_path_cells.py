@@ -140,3 +140,19 @@ def test_fit_save_load_predict(tmp_path):
     for each in (model, load(tmp_path / "m.palmette")):
         assert [each.label_text(path) for path in each.predict(frame)] == frame["y"].tolist()
         assert each.read_target(frame) == each.predict(frame)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_models_of_lists_of_names_are_stored_and_fitted_again(tmp_path, nested):
+    paths = [["Food", name] for name in "abcd"] + [["Tools", name] for name in "efgh"]
+    rows = [paths[i % 8] for i in range(48)]
+    cells = [[path, rows[i - 1]][: 1 + i % 2] for i, path in enumerate(rows)] if nested else rows
+    frame = pd.DataFrame({"x": [path[-1] for path in rows], "y": cells})
+    model = pm.fit_table(frame, "y", model="label-tree" if nested else "flat-naive-bayes", folds=0,
+                         columns={"x": "category"})  # fmt: skip
+    assert model.several_paths_ == nested
+    assert model.hierarchy_.n_nodes == 11
+    save(model, tmp_path / "m.palmette")
+    again = load(tmp_path / "m.palmette").fit(frame)
+    assert again.read_target(frame) == model.read_target(frame)
+    assert again.predict(frame) == model.predict(frame)

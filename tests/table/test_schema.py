@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from palmette.exceptions import PalmetteError, TableWarning
+from palmette.table import fit_table
+from palmette.table._predicting import predict_chunks
 from palmette.table._schema import Schema, Unread
+from palmette.table._sources import TableSource
 
 
 @pytest.mark.parametrize(
@@ -232,3 +237,37 @@ def test_dates_too_far_away_are_missing(unit):
     assert found["since"].isna().tolist() == [True, False, True, True]
     assert found["since"][1] == pd.Timestamp(times[1])
     assert unread.counts == {"since": 2}
+
+
+def fitted_categories(cells):
+    schema = Schema({"colour": "category"})
+    schema.learn_categories(schema.cast(pd.DataFrame({"colour": cells}, dtype=object)))
+    return schema
+
+
+def test_categories_are_matched_without_regard_to_case_and_blanks():
+    schema = fitted_categories(["red", "Green", "x", "X", None])
+    unread = Unread()
+    asked = pd.DataFrame({"colour": [" RED", "green ", "x", "X", "x ", "mauve", None, "NA"]})
+    found = schema.cast(asked, unread=unread)["colour"].tolist()
+    assert found == ["red", "Green", "x", "X", "x ", "mauve", None, "NA"]
+    assert unread.sentences("new.csv") == [
+        "new.csv: 2 values of the column 'colour' cannot be found in the training table, such as "
+        "'x ' in row 5: treated as no known category"
+    ]
+
+
+def test_unknown_categories_are_told_once_and_in_our_words(goods, tmp_path):
+    model = fit_table(goods, "kind", model="class-tree", folds=0)
+    asked = goods.assign(colour=["R ", "mauve"] * 40)
+    asked.to_csv(tmp_path / "asked.csv", index=False)
+    told = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        source = TableSource.of(tmp_path / "asked.csv")
+        list(predict_chunks(model, source, rows=7, tell=told.append))
+    (sentence,) = (words for words in told if "colour" in words)
+    assert "40 values of the column 'colour'" in sentence
+    assert "'mauve' in line 3" in sentence
+    same = goods.assign(colour=goods["colour"].str.upper() + " ")
+    assert np.array_equal(model.predict_proba(same), model.predict_proba(goods))

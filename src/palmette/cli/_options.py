@@ -181,6 +181,11 @@ MergeCase = Annotated[
     typer.Option("--merge-case", help="Read names of classes that differ in case only as one."),
 ]
 
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of levels at which the paths of the target are cut."),
+]
+
 # ---------------------------------------------------------------------- models and fits
 
 ModelFile = Annotated[Path, typer.Argument(help="Model file written by palmette fit.")]
@@ -370,6 +375,8 @@ def find_data(
     columns: list[str] | None = None,
     drop: list[str] | None = None,
     skip_bad_rows: bool = False,
+    max_depth: int | None = None,
+    sheet: str | None = None,
 ) -> Problem:
     """Return the problem of a name; a table is read as `palmette fit` reads it.
 
@@ -379,7 +386,7 @@ def find_data(
         "stdlib", "digits", a name of the data home, a file, or "-" for the standard input.
     target : list of str, optional
         Columns of a table: one, or the levels of a path.
-    separator, labels_separator, merge_case, columns, drop, skip_bad_rows
+    separator, labels_separator, merge_case, columns, drop, skip_bad_rows, max_depth, sheet
         As given to `palmette fit`.
 
     Returns
@@ -391,5 +398,6 @@ def find_data(
     return find_problem(
         name, target, separator, labels_separator=labels_separator, merge_case=merge_case,
         columns=read_kinds(columns), drop=drop or [], skip_bad_rows=skip_bad_rows,
+        max_depth=max_depth, sheet=sheet,
         tell=lambda words: say(words, err=True),
     )  # fmt: skip

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import rich.console
+import typer
 from rich import box
 from rich.segment import Segment
 from rich.table import Table
@@ -15,7 +17,7 @@ from rich.table import Table
 from palmette._files import write_target
 from palmette._text import visible
 from palmette.cli._options import say
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import AmbiguousTableError, PalmetteError
 
 _CSV = (".csv", ".tsv", ".edges")
 _EVERY = 5.0  # seconds between lines of progress without a terminal
@@ -133,6 +135,26 @@ def _lines(budget: float | None) -> Watch:
             say(f"[{spent:.0f} s{left}] {words}", err=True)
 
     return watch
+
+
+def ask(error: AmbiguousTableError) -> dict[str, Any]:
+    """Ask how to read a table, and return the options that say so; without a terminal, raise.
+
+    Parameters
+    ----------
+    error : AmbiguousTableError
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise error
+    say(str(error), err=True)
+    for number, (words, _) in enumerate(error.readings, start=1):
+        say(f"  {number}: {words}", err=True)
+    numbers = range(len(error.readings) + 1)
+    chosen = typer.prompt("Number of the reading, or 0 to stop", type=int, default=0, err=True)
+    if chosen not in numbers[1:]:
+        raise error
+    answers: dict[str, Any] = error.readings[chosen - 1][1]
+    return answers
 
 
 # ---------------------------------------------------------------------- tables

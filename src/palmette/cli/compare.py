@@ -14,12 +14,14 @@ from palmette.cli._options import (
     ExcelSafe,
     Jobs,
     LabelsSeparator,
+    MaxDepth,
     MergeCase,
     OptionalTarget,
     Resume,
     Scheduler,
     Seed,
     Separator,
+    Sheet,
     SkipBadRows,
     Workers,
     check_jobs,
@@ -58,6 +60,8 @@ def compare(
     columns: Columns = None,
     drop: Drop = None,
     skip_bad_rows: SkipBadRows = False,
+    max_depth: MaxDepth = None,
+    sheet: Sheet = None,
     n_splits: Annotated[
         int | None,
         typer.Option(
@@ -121,6 +125,7 @@ def compare(
     read = partial(
         find_data, target=target, separator=separator, labels_separator=labels_separator,
         merge_case=merge_case, columns=columns, drop=drop, skip_bad_rows=skip_bad_rows,
+        max_depth=max_depth, sheet=sheet,
     )  # fmt: skip
     with (
         hint_at(resume),

@@ -19,6 +19,7 @@ from palmette.cli._options import (
     Header,
     Jobs,
     LabelsSeparator,
+    MaxDepth,
     MergeCase,
     Scheduler,
     Seed,
@@ -34,7 +35,7 @@ from palmette.cli._options import (
     read_written,
     say,
 )
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import AmbiguousTableError, PalmetteError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -79,6 +80,7 @@ def fit(
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
     merge_case: MergeCase = False,
+    max_depth: MaxDepth = None,
     columns: Columns = None,
     drop: Drop = None,
     text: Annotated[
@@ -140,6 +142,15 @@ def fit(
     header: Header = True,
     skip_bad_rows: SkipBadRows = False,
     bad_rows: BadRowsFile = None,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Take the likely reading of a table that can be read in several ways."
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print how every column and the target are read.")
+    ] = False,
 ) -> None:
     """Fit a model to the rows of a table, and write it for predict and report.
 
@@ -148,7 +159,7 @@ def fit(
     Example: palmette fit products.csv --target category --out model.palmette
     """
     from palmette.base._clients import started
-    from palmette.cli._terminal import progress, require_writable
+    from palmette.cli._terminal import ask, progress, require_writable
     from palmette.persistence import save
     from palmette.table import fit_table
     from palmette.table._candidates import parse_settings
@@ -167,41 +178,51 @@ def fit(
     kinds = read_kinds(columns)
     if source.format == "anndata":
         kinds, drop = _genes_only(source, target, kinds, drop or [])
-    with started(workers, scheduler) as client, progress(time or None) as (watch, tell):
-        fitted = fit_table(
-            source,
-            target[0] if len(target) == 1 else target,
-            hierarchy=hierarchy,
-            model=model,
-            time=time or None,
-            settings=parse_settings(settings or []),
-            separator=separator,
-            labels_separator=labels_separator,
-            merge_case=merge_case,
-            columns=kinds,
-            drop=drop or [],
-            decimal=read_written(decimal, "--decimal"),
-            date_format=read_written(date_format, "--date-format"),
-            skip_bad_rows=skip_bad_rows,
-            bad_rows=bad_rows,
-            text=text,
-            folds=folds,
-            calibrate=calibrate,
-            coverage=coverage,
-            search=search,
-            class_weight=class_weight,
-            use_labels=use_labels,
-            language=language,
-            seed=seed,
-            n_jobs=n_jobs,
-            memory=memory,
-            scratch=scratch,
-            client=client,
-            watch=watch,
-            tell=tell,
-        )
-        watch("writing the model", fitted.summary_["seconds"])
-        save(fitted, out)
+    options: dict[str, Any] = {
+        "hierarchy": hierarchy,
+        "model": model,
+        "time": time or None,
+        "settings": parse_settings(settings or []),
+        "separator": separator,
+        "labels_separator": labels_separator,
+        "merge_case": merge_case,
+        "max_depth": max_depth,
+        "columns": kinds,
+        "drop": drop or [],
+        "decimal": read_written(decimal, "--decimal"),
+        "date_format": read_written(date_format, "--date-format"),
+        "skip_bad_rows": skip_bad_rows,
+        "bad_rows": bad_rows,
+        "text": text,
+        "folds": folds,
+        "calibrate": calibrate,
+        "coverage": coverage,
+        "search": search,
+        "class_weight": class_weight,
+        "use_labels": use_labels,
+        "language": language,
+        "seed": seed,
+        "n_jobs": n_jobs,
+        "memory": memory,
+        "scratch": scratch,
+        "yes": yes,
+        "verbose": verbose,
+    }
+
+    def fit_once(**answers: Any) -> TableModel:
+        with started(workers, scheduler) as client, progress(time or None) as (watch, tell):
+            fitted = fit_table(
+                source, target[0] if len(target) == 1 else target, **{**options, **answers},
+                client=client, watch=watch, tell=tell,
+            )  # fmt: skip
+            watch("writing the model", fitted.summary_["seconds"])
+            save(fitted, out)
+        return fitted
+
+    try:
+        fitted = fit_once()
+    except AmbiguousTableError as error:
+        fitted = fit_once(**ask(error))
     _print_result(fitted, out)
     if fitted.learnt_:
         tree = out.with_suffix(".tree.json")

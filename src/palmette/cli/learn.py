@@ -15,11 +15,13 @@ from palmette.cli._options import (
     ExcelSafe,
     Jobs,
     LabelsSeparator,
+    MaxDepth,
     MergeCase,
     OptionalTarget,
     Seed,
     Separator,
     Settings,
+    Sheet,
     SkipBadRows,
     check_jobs,
     find_data,
@@ -70,6 +72,8 @@ def learn(
     columns: Columns = None,
     drop: Drop = None,
     skip_bad_rows: SkipBadRows = False,
+    max_depth: MaxDepth = None,
+    sheet: Sheet = None,
     compare: Annotated[
         Path | None,
         typer.Option(help="Hierarchy file over the same classes that the result is compared with."),
@@ -107,8 +111,9 @@ def learn(
     reference = None if compare is None else Hierarchy.read(compare)
     with Console(stderr=True).status("reading data ...") as status:
         problem = find_data(
-            data, target, separator, labels_separator, merge_case, columns, drop, skip_bad_rows
-        )
+            data, target, separator, labels_separator, merge_case, columns, drop, skip_bad_rows,
+            max_depth, sheet,
+        )  # fmt: skip
         status.update(f"learning by {method} ...")
         learned = learn_tree(
             problem, method, random_state=seed, n_jobs=n_jobs, parameters=parameters

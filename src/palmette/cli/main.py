@@ -197,8 +197,9 @@ _HARMLESS = (
     "alpha any-machine bootstrap by-level calibrate class-weight column confidence control "
     "coverage date-format decimal delimiter description drop dry-run encoding excel-safe explain "
     "folds format group header k label-separator labels-separator language license lines list "
-    "merge-case method metrics minutes model models name posthoc precision quick rounds search "
-    "seed separator sheet skip-bad-rows splits target test-size text time title top use-labels"
+    "max-depth merge-case method metrics minutes model models name posthoc precision quick rounds "
+    "search seed separator sheet skip-bad-rows splits target test-size text time title top "
+    "use-labels verbose yes"
 )
 _FROM_FILES = frozenset(_HARMLESS.split())
 _MAX_OPTIONS = 2**20  # bytes of a file of options

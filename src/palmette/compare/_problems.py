@@ -267,6 +267,8 @@ def find_problem(
     columns: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     skip_bad_rows: bool = False,
+    max_depth: int | None = None,
+    sheet: str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Problem:
     """Return a data set by name; a table is read as by `fit_table`.
@@ -282,8 +284,10 @@ def find_problem(
         Separator of the names of a path in the target column, such as ``" > "``.
     data_home : path-like, optional
         By default the environment variable PALMETTE_DATA.
-    labels_separator, merge_case, columns, drop, skip_bad_rows, tell
-        For tables, as in `fit_table`.
+    labels_separator, merge_case, columns, drop, skip_bad_rows, max_depth, tell
+        For tables, as in `fit_table`; what is ambiguous is told, and read as is likely.
+    sheet : str, optional
+        Sheet of a workbook; the first one by default.
 
     Returns
     -------
@@ -301,9 +305,9 @@ def find_problem(
     from palmette.table._sources import BadRows, TableSource
 
     found = read_problem(
-        TableSource.of(text), target or [], separator=separator, labels_separator=labels_separator,
-        merge_case=merge_case, columns=columns, drop=drop, tell=tell,
-        bad=BadRows() if skip_bad_rows else None,
+        TableSource.of(text, sheet=sheet), target or [], separator=separator,
+        labels_separator=labels_separator, merge_case=merge_case, max_depth=max_depth,
+        columns=columns, drop=drop, tell=tell, bad=BadRows() if skip_bad_rows else None, yes=True,
     )  # fmt: skip
     return Problem(text, found.hierarchy, found.frame, found.truth, schema=found.schema)
 

@@ -46,26 +46,32 @@ _NAMES = (
     r"\u06d6-\u06ed\u0900-\u0963\u0966-\u109f\u1780-\u17d3\u200b-\u200f\u2600-\u275f\ufe0e\ufe0f"
     r"\U0001f000-\U0001faff"
 )
+_BLANKS = r"[^\S\n\t]"
 _MARKS = re.compile(
-    rf"[^\S\n\t]*(?:&gt;|_+|[^\s{_NAMES}]+)[^\S\n\t]*|[\t\n]+|[^\S\n\t]+<+[^\S\n\t]+"
+    rf"{_BLANKS}*(?:&(?:gt|r?s?aquo|rarr);|<br */?>|_+|[^\s{_NAMES}]+\ufe0f?){_BLANKS}*|[\t\n]+"
+    rf"|{_BLANKS}+(?:<+|[\u2600-\u275f\U0001f000-\U0001faff]\ufe0f?){_BLANKS}+"
 )
 _ANY_SHARE = 0.9  # minimum share of the distinct labels with such a mark, and of those it groups
 # arrows, brackets that point to the right, and doubled marks, which are rarely part of a name
 _ARROWS = re.compile(
-    r"\s*(?:&gt;|[-=~]*>+|:{2,}|\|+|/{2,}|\\{2,}|[»›→⇒▸▶►❯➜➔➤⟶⟹⟩〉》＞]+|[\t\n]+)\s*"
+    r"\s*(?:&(?:gt|r?s?aquo|rarr);|<br */?>|➡\ufe0f?|[-=~]*>+|:{2,}|\|+|/{2,}|\\{2,}"
+    r"|[»›→⇒▸▶►❯➜➔➤⟶⟹⟩〉》＞]+|[\t\n]+)\s*"
 )
 # marks inside of words, and those of lists of words, with which flat names are written, too
 _WITHIN = re.compile(r"[-_.+&'~*@=·・]|\s*[+&,/、，]\s*|\s*\.\s*")
 _WITHIN_GROUPED = 0.8  # minimum share of paths with such a mark that share their top
 _CODE = 2.9  # minimum mean number of parts of codes of digits
-_GROUP = 2.5  # minimum mean number of labels of a top, of pairs of names with such a mark
+_BRACKETS = (re.compile(r"([^(]+?)\s*\((.+)\)"), re.compile(r"\[([^\]]+)\]\s*(.+)"))
+_DEEP = 2.5  # mean number of names of paths, from which on a mark inside of words is no chance
+_GROUP = 2.2  # minimum mean number of labels of a top, of pairs of names with such a mark
+_DATES = re.compile(r"\d{4}([-./])\d{1,2}\1\d{1,2}(?:[ T].*)?|\d{1,2}([-./])\d{1,2}\2\d{2,4}")
 _PATH_MARKS = (
     *("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ","),
-    *("、", "，", "；", "،", "؛", "\t", " "),
+    *("、", "，", "；", "،", "؛", "\t", " + ", " & ", " and ", " / ", "+", " "),
 )
 _SET_NAMES = 0.5  # maximum number of names of sets, to that of distinct cells
 _SET_FIRST = 0.3  # minimum share of the later names that come first elsewhere
-_MANY_CELLS = 20  # before blanks separate names of a set
+_MANY_CELLS = 10  # before blanks separate names of a set
 _SET_SHARE = 0.8  # minimum share of the names of sets that other cells have, too
 _FEW_PATHS = 4  # labels that could be paths by chance
 _TRIED = 1000  # parts of cells that are looked at first
@@ -137,10 +143,14 @@ def detect_separator(labels: Iterable[str], *, any_mark: bool = False) -> str | 
     ': '
     """
     distinct = list(dict.fromkeys(label.strip() for label in labels))
-    if any_mark and (first := _first_mark(distinct)):
-        rest = (_MARKS.sub("", label, count=1) for label in distinct)
+    if any_mark and (first := _mark_of_all(distinct, is_last=False)):
+        rest = [_MARKS.sub("", label, count=1) for label in distinct]
         found = detect_separator(rest, any_mark=True)
         return found if found and found.strip() == first else None
+    if any_mark and (last := _mark_of_all(distinct, is_last=True)):
+        rest = [label.removesuffix(last).strip() for label in distinct]
+        found = detect_separator(rest, any_mark=True)
+        return found if found and found.strip() == last else None
     best, most = None, 0
     refused: dict[str, int] = {}
     for separator in SEPARATORS:
@@ -227,6 +237,11 @@ def are_sets(cells: list[list[str]]) -> bool:
     later = [name for parts in several for name in parts[1:]]
     if len(several) < _FEW_PATHS or len(counts) > _SET_NAMES * len(cells) or not later:
         return False
+    of_several = Counter(name for parts in several for name in set(parts))
+    name, most = of_several.most_common(1)[0]
+    joins = most >= _ANY_SHARE * len(several) and most == counts[name]  # "and" is no name
+    if joins or not all(any(map(str.isalnum, name)) or not name.isascii() for name in counts):
+        return False
     firsts = {parts[0] for parts in cells if parts}
     n_shared = sum(counts[name] > 1 for parts in several for name in parts)
     is_shared = n_shared >= _SET_SHARE * sum(map(len, several))
@@ -253,7 +268,7 @@ def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
     A listed one that is only a part of it, as ">" of "=>", is worse. An arrow is better than
     another mark, and that better than one inside of words.
     """
-    found = [(int(_ARROWS.fullmatch(best) is None), -most, -len(best), best)] if best else []
+    found = [(int(_ARROWS.fullmatch(best) is None), -most, 0, -len(best), best)] if best else []
     for mark, n_paths, paths in _marks_of(labels):
         is_part = best is not None and best.strip() in mark and mark.strip() != best.strip()
         if mark in SEPARATORS and best is not None:
@@ -268,15 +283,28 @@ def _any_mark(labels: list[str], best: str | None, most: int) -> str | None:
         is_tree = _form_a_tree(paths, "::") if is_arrow else _form_a_wide_tree(paths, is_within)
         if is_tree:
             rank = 0 if is_arrow else 2 if is_within else 1
-            found.append((rank, -n_paths, -len(mark), mark))
+            n_nodes = len({path[:end] for path in paths for end in range(len(path))})
+            found.append((rank, -n_paths, n_nodes, -len(mark), mark))
     return min(found)[-1] if found else None
 
 
-def _first_mark(labels: list[str]) -> str:
-    """Return the mark with which nearly all labels begin, as "/Food/Fruit", or an empty string."""
-    firsts = Counter(m.group().strip() for label in labels if (m := _MARKS.match(label)))
-    mark, count = firsts.most_common(1)[0] if firsts else ("", 0)
+def _mark_of_all(labels: list[str], *, is_last: bool) -> str:
+    """Return the mark with which nearly all labels begin, as "/Food/Fruit", or end; else ""."""
+    found: Counter[str] = Counter()
+    for label in _sample(labels):
+        marks = list(_MARKS.finditer(label))
+        edge = marks[-1 if is_last else 0] if marks else None
+        if edge is not None and (edge.end() == len(label) if is_last else edge.start() == 0):
+            found[edge.group().strip()] += 1
+    mark = found.most_common(1)[0][0] if found else ""
+    has_mark = str.endswith if is_last else str.startswith
+    count = sum(has_mark(label, mark) for label in labels) if mark else 0
     return mark if count >= max(_ANY_SHARE * len(labels), 2) else ""
+
+
+def _sample(labels: list[str]) -> list[str]:
+    """Return some of the labels, the same ones whatever their order."""
+    return sorted(labels)[:: -(-len(labels) // _TRIED) or 1]
 
 
 def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...]]]]:
@@ -284,7 +312,7 @@ def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...
 
     A label that is the top of a path fits it.
     """
-    some = sorted(labels)[:: -(-len(labels) // _TRIED) or 1]
+    some = _sample(labels)
     counts: Counter[str] = Counter()
     for label in some:
         marks = {mark for mark in _MARKS.findall(label) if label.strip(mark) == label.strip()}
@@ -296,6 +324,33 @@ def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...
         if len(paths) > 1:
             tops = {path[0] for path in paths if path}
             yield mark, len(paths) + sum(label in tops for label in labels), paths
+
+
+def bracketed(labels: Iterable[str]) -> str | None:
+    """Return a label with a name in brackets, if these could be levels of most labels.
+
+    Parameters
+    ----------
+    labels : iterable of str
+
+    Examples
+    --------
+    >>> bracketed(["Food (Fruit)", "Food (Fish)", "Tools (Saws)", "Tools (Axes)"])
+    'Food (Fish)'
+    """
+    distinct = list(dict.fromkeys(label.strip() for label in labels))
+    for form in _BRACKETS:
+        paths = [found.groups() for label in distinct if (found := form.fullmatch(label))]
+        if len(paths) < max(_ANY_SHARE * len(distinct), _FEW_PATHS):
+            continue
+        if _form_a_wide_tree(paths, False):
+            return min(label for label in distinct if form.fullmatch(label))
+    return None
+
+
+def joins_words(mark: str) -> bool:
+    """Return whether a mark also stands inside of names, such as "-" and ", "; "/" rarely does."""
+    return mark.strip() != "/" and _WITHIN.fullmatch(mark) is not None
 
 
 def doubtful_mark(labels: Iterable[str]) -> tuple[str, str, bool] | None:
@@ -367,7 +422,8 @@ def _form_a_wide_tree(paths: list[tuple[str, ...]], is_within: bool) -> bool:
     too: nearly all paths must then be grouped, pairs of names in larger groups, and few names be
     below several tops.
     """
-    if not _form_a_tree(paths, ""):
+    n_dates = sum(_DATES.fullmatch("-".join(path)) is not None for path in paths)
+    if n_dates > _GROUPED * len(paths) or not _form_a_tree(paths, ""):
         return False
     depth = sum(map(len, paths)) / len(paths)
     while len({path[0] for path in paths}) == 1:
@@ -385,9 +441,10 @@ def _form_a_wide_tree(paths: list[tuple[str, ...]], is_within: bool) -> bool:
     tops_of: dict[str, set[str]] = {}
     for path in paths:
         for name in path[1:]:
-            tops_of.setdefault(name, set()).add(path[0])
+            if not name.isdecimal():  # numbers count the parts of every name
+                tops_of.setdefault(name, set()).add(path[0])
     n_crossed = sum(len(tops) > 1 for tops in tops_of.values())
-    is_deep = depth > _GROUP or len(paths) >= _GROUP * len(sizes)
+    is_deep = depth > _DEEP or len(paths) >= _GROUP * len(sizes)
     return is_deep and n_crossed <= _CROSSED * len(tops_of)
 
 
@@ -407,7 +464,10 @@ def _form_a_tree(paths: list[tuple[str, ...]], separator: str) -> bool:
         return False
     tops = {path[0] for path in deep}
     words = {name for name in tops if not name.isdecimal()}  # numbers recur at every level
-    if sum(not words.isdisjoint(path[1:]) for path in deep) > _RECURRING * len(deep):
+    below = {name for path in deep for name in path[1:]}
+    n_recurring = sum(not words.isdisjoint(path[1:]) for path in deep)
+    # "Other" may be at the top and below all others
+    if n_recurring > _RECURRING * len(deep) and 2 * len(words & below) > len(words):
         return False
     if is_rare:
         return True

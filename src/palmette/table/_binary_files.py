@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,9 +89,26 @@ def _column(
 _MAX_SHEET_ROWS = 2**20  # of spreadsheets
 _STRING_MEMORY = 8  # bytes of memory per byte of the texts of a workbook
 _PIECE = 2**20
+_SHEET_NAME = re.compile(r"<(?:\w+:)?sheet\s[^<>]*?\bname=\"([^\"]*)\"")
 _SHEET = re.compile(r"xl/worksheets/[^/]*\.xml", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b(?:[^<>]*?\sr=[\"'](\d+))?")
 _COLUMN = re.compile(rb"<(?:\w+:)?c\s[^<>]*?\br=[\"']([A-Za-z]+)")
+
+
+def other_sheets(source: TableSource) -> list[str]:
+    """Return the sheets of a workbook behind the first one, if that is read since none is named.
+
+    Parameters
+    ----------
+    source : TableSource
+    """
+    if source.format != "excel" or source.sheet is not None or len(source.parts()) > 1:
+        return []
+    with suppress(KeyError, OSError, zipfile.BadZipFile):
+        with zipfile.ZipFile(source.open_seekable()) as archive:
+            text = archive.read("xl/workbook.xml").decode("utf-8", "replace")
+        return [html.unescape(name) for name in _SHEET_NAME.findall(text)][1:]
+    return []
 
 
 def workbook_parts(source: TableSource, rows: int) -> Iterator[Part]:
@@ -101,7 +120,9 @@ def workbook_parts(source: TableSource, rows: int) -> Iterator[Part]:
     sheet = 0 if source.sheet is None else source.sheet
     # only an empty cell is empty: words such as NA and None may be labels
     workbook = pd.ExcelFile(stream, engine="openpyxl")
-    grid = workbook.parse(sheet, header=None, dtype=object, keep_default_na=False, na_values=[""])
+    grid = pd.read_excel(
+        workbook, sheet_name=sheet, header=None, dtype=object, keep_default_na=False, na_values=[""]
+    )
     if not len(grid):
         others = [name for name in workbook.sheet_names[1:] if source.sheet is None]
         advice = f". Others are {listed(others)}: pass --sheet {others[0]!r}" if others else ""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.exceptions import PalmetteError
+from palmette.table._numbers import western
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,12 @@ _FULL = (
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre "
     "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro "
-    "januari februari maart april mei juni juli augustus september oktober november december"
+    "januari februari maart april mei juni juli augustus september oktober november december "
+    "januari februari mars april maj juni juli augusti september oktober november december "
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada "
+    "grudnia ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık "
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря "
+    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر"
 )
 _ENGLISH = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTH_OF = {
@@ -64,6 +70,12 @@ _WEEKDAY = re.compile(r"^[^\W\d_]{2,10}[,.]+\s*(?=\S)")
 _DATE = re.compile(r"(?=.{4,40}$)(?=.*\d)[^\W_][\w\s.,/:+\-]*$")
 _MARKED = re.compile(r"\d[-/.:T]|[^\W\d_]{3}")
 _SHORT_YEAR = re.compile(r"\d\d([.-])\d\d\1\d\d(?!\d)")
+# 2024年1月5日, 2024년 1월 5일, 2024. 1. 5. and 2024-1-5
+_YEAR_FIRST = re.compile(
+    r"^(\d{4})(?:\s*[年년]\s*|\.\s+|-)(\d{1,2})(?:\s*[月월](?:\s*(\d{1,2})\s*[日일号]?)?"
+    r"|(?:\.\s+|-)(\d{1,2})\.?)(?=$|[\sT])"
+)
+_CLOCK = re.compile(r"(\d{1,2})\s*[時时点시]\s*(\d{1,2})\s*[分분](?:\s*(\d{1,2})\s*[秒초])?")
 _FIELDS = {
     "%Y": r"\d{4}", "%f": r"\d{1,9}", "%b": r"\D+", "%p": r"\D+", "%z": ".+",
     **dict.fromkeys(("%d", "%m", "%y", "%H", "%I", "%M", "%S"), r"[\s\d]?\d"),
@@ -178,7 +190,7 @@ def find_formats(
 
 def _best_format(few: NDArray[Any]) -> str | None:
     """Return the format that reads most strings of a sample, the first one of equals."""
-    texts = [text.strip() for text in few.tolist()]
+    texts = [as_iso(text) for text in few.tolist()]
     english = [_english(text) for text in texts]
     best, most = None, 0
     for date_format, pattern in _patterns():
@@ -217,6 +229,25 @@ def _swap(date_format: str) -> str:
     return ""
 
 
+def as_iso(text: str) -> str:
+    """Return a text with dates and times of East Asia, and unpadded ones, as ISO 8601 has them.
+
+    Examples
+    --------
+    >>> as_iso("2024年1月5日 8時05分"), as_iso("2024-1-5"), as_iso("5.1.2024")
+    ('2024-01-05 08:05', '2024-01-05', '5.1.2024')
+    """
+    text = western(text).strip()
+    if (found := _YEAR_FIRST.match(text)) is not None:
+        year, *others = (part for part in found.groups() if part)
+        padded = "-".join([year, *(part.zfill(2) for part in others)])
+        text = padded + text[found.end() :]
+    if not text.isascii() and (time := _CLOCK.search(text)) is not None:
+        padded = ":".join(part.zfill(2) for part in time.groups() if part)
+        text = text[: time.start()] + padded + text[time.end() :]
+    return text
+
+
 def looks_like_date(text: str) -> bool:
     """Whether a string could be a date: short, with digits and marks; not a plain number.
 
@@ -225,7 +256,7 @@ def looks_like_date(text: str) -> bool:
     >>> looks_like_date("31. März 2024"), looks_like_date("5 new"), looks_like_date("20240131")
     (True, True, False)
     """
-    text = text.strip()
+    text = as_iso(text)
     return bool(_DATE.match(text) and _MARKED.search(text))
 
 
@@ -250,7 +281,8 @@ def to_dates(cells: Sequence[Any] | NDArray[Any], formats: str) -> NDArray[np.da
 
     # pandas reads these as the time of the call
     timely = [isinstance(each, str) and each.strip().lower() in ("now", "today") for each in cells]
-    column = pd.Series(cells, dtype=object).mask(np.array(timely, dtype=bool), None)
+    plain = [as_iso(each) if isinstance(each, str) else each for each in cells]
+    column = pd.Series(plain, dtype=object).mask(np.array(timely, dtype=bool), None)
     result = np.full(len(column), np.datetime64("NaT", "us"), dtype="datetime64[us]")
     left = np.arange(len(column))
     for date_format in formats.replace("%B", "%b").split(MANY):

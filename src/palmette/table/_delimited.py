@@ -24,6 +24,9 @@ from palmette.table._sources import TableSource
 if TYPE_CHECKING:
     import pandas as pd
 
+_ENCODING_ADVICE = (
+    "Pass its encoding, such as --encoding latin-1, gb18030 for Chinese or shift_jis for Japanese"
+)
 _DELIMITERS = ";\t|,"  # of those that split the first lines equally well, the first is taken
 _LOOK = 20  # lines that show the delimiter
 _PEEK = 2**16  # bytes that are inspected before reading
@@ -367,7 +370,7 @@ class _RowReader:
         found = _UNDECODED.search(text)
         byte = 0 if found is None else ord(found.group()) - 0xDC00
         reason = f"the text is not {self._encoding} (byte 0x{byte:02x})"
-        advice = "Pass its encoding, such as --encoding latin-1"
+        advice = _ENCODING_ADVICE
         if always:
             raise ReadError(f"{reason}. {advice}", path=self._source.title, line=line)
         refuse(self._source, line, reason, advice, text)
@@ -495,7 +498,7 @@ def _by_line(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, An
             byte = ord(_UNDECODED.findall(line)[0]) - 0xDC00
             refuse(
                 source, number, f"the text is not {text.encoding} (byte 0x{byte:02x})",
-                "Pass its encoding, such as --encoding latin-1", line,
+                _ENCODING_ADVICE, line,
             )  # fmt: skip
             continue
         try:

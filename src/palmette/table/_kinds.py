@@ -67,10 +67,7 @@ class Distinct(NamedTuple):
             cells = pd.Series(known, index=column.index, dtype=object)
         codes, texts = pd.factorize(cells.to_numpy(dtype=object))
         texts = np.asarray(texts, dtype=object)
-        wrong = [
-            i for i, text in enumerate(texts.tolist())
-            if len(text) <= _LONGEST_MISSING and text.strip().casefold() in _MISSING
-        ]  # fmt: skip
+        wrong = [i for i, text in enumerate(texts.tolist()) if is_missing_word(text)]
         if wrong:
             kept = np.ones(len(texts), dtype=bool)
             kept[wrong] = False
@@ -83,6 +80,11 @@ class Distinct(NamedTuple):
     def spread(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
         """Return the value of every row, given those of the distinct strings."""
         return np.append(values, np.array([missing], dtype=values.dtype))[self.codes]
+
+
+def is_missing_word(text: str) -> bool:
+    """Return whether a text stands for a missing value, such as NA."""
+    return len(text) <= _LONGEST_MISSING and text.strip().casefold() in _MISSING
 
 
 class Guess(NamedTuple):
@@ -393,11 +395,21 @@ def running_numbers(numbers: NDArray[np.float64], name: str = "") -> str:
     in_order = max(np.mean(steps > 0), np.mean(steps < 0)) >= _NEARLY_DISTINCT
     if in_order and n_range <= _DENSE * len(numbers):
         return "running numbers"
-    is_named = _ID_NAME.search(name) or _CAMEL_ID.search(name)
-    if not is_named or numbers.min() < 0:
+    if not is_named_id(name) or numbers.min() < 0:
         return ""
     is_distinct = len(np.unique(numbers)) >= _NEARLY_DISTINCT * len(numbers)
     return "distinct numbers in a column of this name" if is_distinct else ""
+
+
+def is_named_id(name: str) -> bool:
+    """Return whether the name of a column says that it has identifiers.
+
+    Examples
+    --------
+    >>> is_named_id("top_id"), is_named_id("userId"), is_named_id("humid")
+    (True, True, False)
+    """
+    return bool(_ID_NAME.search(name) or _CAMEL_ID.search(name))
 
 
 def identifier_of_texts(cells: Distinct) -> str:

@@ -16,7 +16,7 @@ from palmette.exceptions import PalmetteError, ReadError
 from palmette.table._delimited import Part
 from palmette.table._reading import join_parts, read_parts
 from palmette.table._sources import STDIN, TableSource
-from palmette.table._target import find_columns
+from palmette.table._target_cells import find_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,14 +26,15 @@ _LONGEST = 2_000  # characters; numbers of double precision have 1,100 and separ
 
 # one name for the spellings of a unit: a column with several units is not a column of numbers
 _CURRENCIES = {
-    "USD": ["$", "US$"], "EUR": ["€"], "GBP": ["£"], "JPY": ["¥", "￥"], "INR": ["₹", "Rs.", "Rs"],
-    "KRW": ["₩"], "RUB": ["₽"], "TRY": ["₺"], "UAH": ["₴"], "ILS": ["₪"], "VND": ["₫"],
+    "USD": ["$", "US$"], "EUR": ["€"], "GBP": ["£"], "JPY": ["¥", "￥", "円"],
+    "INR": ["₹", "Rs.", "Rs"], "KRW": ["₩", "원"], "RUB": ["₽", "руб", "руб."],
+    "TRY": ["₺"], "UAH": ["₴"], "ILS": ["₪"], "VND": ["₫"],
     "BRL": ["R$"], "PHP": ["₱"], "NGN": ["₦"], "CHF": ["Fr.", "SFr."], "SEK": ["kr", "kr."],
     "PLN": ["zł"], "CZK": ["Kč"], "CAD": ["C$", "CA$"], "AUD": ["A$", "AU$"], "HKD": ["HK$"],
-    "CNY": ["RMB"],
+    "CNY": ["RMB", "元"], "THB": ["฿", "บาท"],
 }  # fmt: skip
 _MORE_CURRENCIES = (
-    "NZD NOK DKK HUF RON BGN IDR THB MYR SGD TWD MXN ARS CLP COP PEN ZAR EGP KES MAD SAR AED QAR"
+    "NZD NOK DKK HUF RON BGN IDR MYR SGD TWD MXN ARS CLP COP PEN ZAR EGP KES MAD SAR AED QAR"
 )
 _UNITS = (
     "% ‰ ° °C °F kg g mg µg t lb lbs oz km m cm mm µm nm in ft yd mi l L ml mL cl dl gal s ms "
@@ -44,6 +45,31 @@ _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _MINUS = "\\-\u2212\u2012\u2013"
 _DASH = "\u2014"
 _APOSTROPHES = "'\u2019\u02bc\u00b4`"
+
+
+# digits and marks of other scripts, as those of ASCII
+_WESTERN = {
+    **{
+        first + k: str(k)
+        for first in (0x660, 0x6F0, 0x966, 0x9E6, 0xE50, 0xFF10)
+        for k in range(10)
+    },
+    **{
+        ord(mark): ascii_
+        for mark, ascii_ in zip("٫٬．，％－＋（）／：", ".,.,%-+()/:", strict=True)
+    },
+}
+
+
+def western(text: str) -> str:
+    """Return a text with digits of ASCII in place of those of other scripts.
+
+    Examples
+    --------
+    >>> western("٤٩١٫٥"), western("１，２３４円"), western("12")
+    ('491.5', '1,234円', '12')
+    """
+    return text if text.isascii() else text.translate(_WESTERN)
 
 
 class NumberForm(NamedTuple):
@@ -169,7 +195,7 @@ def _parse(texts: NDArray[Any], form: NumberForm) -> FloatArray:
     # regular expressions take a second for some megabytes
     short = [text if len(text) <= _LONGEST else "" for text in texts.tolist()]
     # lone surrogates, which a str of Python can have and Arrow cannot, are in no number
-    clean = [t if t.isascii() else t.encode(errors="replace").decode() for t in short]
+    clean = [t if t.isascii() else western(t).encode(errors="replace").decode() for t in short]
     cells = pa.array(clean, type=pa.string())
     cells = pc.replace_substring_regex(cells, pattern=f"[{_SPACES}]", replacement=" ")
     cells = pc.utf8_trim_whitespace(cells)
@@ -262,7 +288,7 @@ def unit_of(text: str) -> str | None:
     >>> unit_of("$5.00"), unit_of("5"), unit_of("5 new")
     ('USD', '', None)
     """
-    match = _AROUND.match(text)
+    match = _AROUND.match(western(text))
     if match is None:
         return None
     before, after = match.groups()

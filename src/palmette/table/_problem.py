@@ -14,16 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import row_chunks, take_rows
-from palmette._text import caller_level
+from palmette._text import caller_level, listed
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._separators import detect_separator
 from palmette.hierarchy._vocabulary import Languages
+from palmette.table._binary_files import other_sheets
 from palmette.table._label_rows import LabelRows
 from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._near_labels import count_nodes, find_spellings, sentences_on_names
 from palmette.table._reading import as_part, seems_headerless
 from palmette.table._related import (
     ABOVE,
+    SAME,
     Related,
     find_leaks,
     find_related,
@@ -248,6 +251,7 @@ def read_problem(
         form.max_depth = max_depth
         _check_drop(drop, list(frame.columns), form.columns)
     except PalmetteError as error:
+        hint = hint or _other_place(source, frame)
         if not hint:
             raise
         raise PalmetteError(f"{error} {hint}.") from error
@@ -291,16 +295,16 @@ def read_problem(
         labels.read(form, None)
         labels.n_gaps = n_gaps
     is_open = given is None and separator is None and labels_separator is None
-    names = [name for name in labels.known if plain and is_open and not related.levels]
-    for sentence in sentences_on_target(form, names, labels.gaps, _n_labels(labels.paths)):
-        note(sentence)
+    names = [*labels.known] if is_open and not related.levels and not form.labels_separator else []
+    nodes = count_nodes(labels.paths)
+    told = sentences_on_target(form, names, labels.gaps, nodes)
     if given is None:
-        nodes = count_nodes(labels.paths)
-        for sentence in sentences_on_names(nodes, merge_case):
-            note(sentence)
-        if merge_case:
-            form.spelled = find_spellings(nodes)
-            labels.paths = [form.respelled(row) for row in labels.paths]
+        told += sentences_on_names(nodes, merge_case)
+    for sentence in told:
+        note(sentence)
+    if given is None and merge_case:
+        form.spelled = find_spellings(nodes)
+        labels.paths = [form.respelled(row) for row in labels.paths]
     schema = Schema.infer(
         frame, leave_out=[*form.columns, *drop, *related.copies], given=columns, decimal=decimal,
         date_format=date_format, tell=note,
@@ -323,6 +327,7 @@ def read_problem(
     _require_classes(truth, several, form)
     unread = Unread()
     cast = schema.cast(frame, lines=lines, unread=unread)
+    schema.learn_categories(cast)
     leaks = (
         {}
         if codes is None
@@ -367,7 +372,12 @@ def _related(frame: Any, form: TargetForm, codes: Any, exempt: Sequence[str]) ->
     if codes is None:
         return Related([], {})
     others = [name for name in frame.columns if name not in exempt]
-    return find_related(frame, others, codes, list(frame.columns).index(form.columns[0]))
+    related = find_related(frame, others, codes, list(frame.columns).index(form.columns[0]))
+    for name, why in related.copies.items():
+        texts = [cell for cell in frame[name].unique() if isinstance(cell, str)]
+        if why == SAME and form.separator is None and detect_separator(texts, any_mark=True):
+            related.copies[name] = f"{SAME}, in paths: to learn their tree, pass --target {name!r}"
+    return related
 
 
 def _with_label_rows(
@@ -464,6 +474,20 @@ def _headerless(source: Any, frame: Any) -> str:
     )
 
 
+def _other_place(source: Any, frame: Any) -> str:
+    """Return a sentence about where the columns of a file may be, if they are not in its header."""
+    if not isinstance(source, TableSource):
+        return ""
+    if others := other_sheets(source):
+        return (
+            f"The workbook has more sheets, {listed(others)}: to read another one, pass "
+            f"--sheet {others[0]!r}"
+        )
+    if 2 * sum(name.startswith("column ") for name in frame.columns) > frame.shape[1] > 1:
+        return "The first line has hardly any names of columns: remove what stands above them"
+    return ""
+
+
 def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hierarchy | None, Any]:
     """Return a given hierarchy and a learner of a hierarchy; either may be None.
 
@@ -493,10 +517,6 @@ def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hiera
     from palmette.models import make_tree_learner
 
     return None, make_tree_learner(method or _DEFAULT_LEARNER, seed, n_jobs)
-
-
-def _n_labels(paths: Sequence[Any]) -> int:
-    return sum(len(row) if isinstance(row, list) else 1 for row in paths)
 
 
 def _check_depth(max_depth: int | None, given: Hierarchy | None) -> None:

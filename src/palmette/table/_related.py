@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._text import listed
-from palmette.table._kinds import Distinct
+from palmette.table._kinds import Distinct, is_named_id
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,9 +92,8 @@ def find_related(
         if relation and len(few) < len(frame):
             relation = _relation(_codes(frame[name]), codes)
         texts = Distinct.of(frame[name].iloc[few]).texts.tolist() if relation else []
-        if (relation == ABOVE and not _are_groups(texts)) or (
-            relation == BELOW and not _are_names(texts)
-        ):
+        is_group = _are_groups(texts) or is_named_id(name)
+        if (relation == ABOVE and not is_group) or (relation == BELOW and not _are_names(texts)):
             continue
         if relation == ABOVE and column.min() >= 0:
             above[name] = column

@@ -21,6 +21,7 @@ from palmette.table._kinds import (
     Guess,
     guess_kind,
     guess_number,
+    is_missing_word,
     plain,
     plain_cells,
 )
@@ -57,6 +58,8 @@ class Schema:
 
     Attributes
     ----------
+    categories : dict of str to list of str
+        The categories of columns in the training table; empty before `learn_categories`.
     left_out : dict of str to str
         Columns that `infer` did not use, with the reason.
     table_columns : list of str
@@ -86,6 +89,7 @@ class Schema:
         self.date_formats = {} if date_formats is None else date_formats
         self.decimals = {} if decimals is None else decimals
         self.units = {} if units is None else units
+        self.categories: dict[str, list[str]] = {}
         self.left_out: dict[str, str] = {}
         self.table_columns: list[str] = []
         self.header = True
@@ -101,6 +105,12 @@ class Schema:
                 isinstance(word, str) for pair in each.items() for word in pair
             )
             require(is_plain, "a part of the schema is not a dict of strings")
+        require(
+            isinstance(self.categories, dict)
+            and all(isinstance(texts, list) for texts in self.categories.values())
+            and {type(text) for texts in self.categories.values() for text in texts} <= {str},
+            "the categories of the columns are not lists of strings",
+        )
         require(set(self.kinds.values()) <= set(KINDS), "a column has an unknown kind")
         require(set(self.decimals.values()) <= set(DECIMALS), "a decimal mark is unknown")
         require(
@@ -280,7 +290,8 @@ class Schema:
     ) -> Any:
         """Give every column the type of its kind.
 
-        Numbers and dates that cannot be read are missing values.
+        Numbers and dates that cannot be read are missing values. Categories are spelled as in the
+        training table if they differ in case or in blanks around them only.
 
         Parameters
         ----------
@@ -318,7 +329,9 @@ class Schema:
                 )
             else:
                 columns[name] = _to_text(frame[name])
-                continue
+                wrong, cells = _NONE, ()
+                if name in self.categories:
+                    columns[name], wrong, cells = _matched(columns[name], self.categories[name])
             if len(wrong):
                 row = int(wrong[0])
                 place = f"row {first_row + row}" if lines is None else f"line {lines[row]}"
@@ -333,12 +346,23 @@ class Schema:
         joined = pd.DataFrame(block, index=frame.index, columns=list(numbers))
         return pd.concat([cast, joined], axis=1)[list(self.kinds)] if columns else joined
 
+    def learn_categories(self, cast: pd.DataFrame) -> None:
+        """Remember the categories of the columns of a training table.
+
+        Parameters
+        ----------
+        cast : DataFrame of n_samples rows
+            As `cast` returns it.
+        """
+        texts = {name: Distinct.of(cast[name]).texts.tolist() for name in self.names("category")}
+        self.categories = {name: sorted(found) for name, found in texts.items()}
+
     def __repr__(self) -> str:
         return f"Schema({self.kinds!r})"
 
 
 class Unread:
-    """Values of columns of numbers and dates that could not be read, counted."""
+    """Values that could not be read, or are categories of no training row, counted."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
@@ -347,7 +371,12 @@ class Unread:
     def add(self, name: str, kind: str, count: int, value: Any, place: str) -> None:
         """Count values of a column; the first one is kept as an example."""
         self.counts[name] = self.counts.get(name, 0) + count
-        self._first.setdefault(name, f"as a {kind}, such as {str(value)[:60]!r} in {place}")
+        such = f"such as {str(value)[:60]!r} in {place}"
+        if kind == "category":
+            words = f"cannot be found in the training table, {such}: treated as no known category"
+        else:
+            words = f"cannot be read as a {kind}, {such}: treated as missing"
+        self._first.setdefault(name, words)
 
     def update(self, later: Unread) -> None:
         """Add the values of later rows."""
@@ -359,8 +388,8 @@ class Unread:
         """Return a sentence for each column."""
         where = f"{title}: " if title else ""
         return [
-            f"{where}{count:,} {'value' if count == 1 else 'values'} of the column {name!r} cannot "
-            f"be read {self._first[name]}: treated as missing"
+            f"{where}{count:,} {'value' if count == 1 else 'values'} of the column {name!r} "
+            f"{self._first[name]}"
             for name, count in self.counts.items()
         ]
 
@@ -435,6 +464,28 @@ def _to_date(column: pd.Series[Any], formats: str) -> tuple[Any, Any, Any]:
     wrong = np.flatnonzero(cells.spread(bad, False)) if bad.any() else _NONE
     texts = cells.spread(cells.texts, None) if len(wrong) else ()
     return cells.spread(dates, np.datetime64("NaT", "us")), wrong, texts
+
+
+def _matched(column: pd.Series[Any], categories: list[str]) -> tuple[Any, Any, Any]:
+    """Return cells in the spelling of categories, the rows of others, and their texts by row."""
+    import pandas as pd
+
+    known, spelled = set(categories), dict[str, str | None]()
+    for text in categories:  # of two that differ in case only, neither is another's spelling
+        key = text.strip().casefold()
+        spelled[key] = None if key in spelled else text
+    codes, texts = pd.factorize(column.to_numpy(dtype=object))
+    keys = [text.strip().casefold() for text in texts]
+    found = [
+        text if text in known else spelled.get(key) or text
+        for text, key in zip(texts, keys, strict=True)
+    ]
+    is_new = [text not in known and not is_missing_word(text) for text in found]
+    wrong = np.flatnonzero(np.array([*is_new, False])[codes])
+    if found == list(texts):
+        return column, wrong, texts[codes] if len(wrong) else ()
+    cells = np.array([*found, None], dtype=object)[codes]
+    return pd.Series(cells, index=column.index, dtype=object), wrong, cells
 
 
 def _to_text(column: pd.Series[Any]) -> Any:

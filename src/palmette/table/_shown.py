@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from palmette.exceptions import AmbiguousTableError
 from palmette.hierarchy._names import shown
-from palmette.hierarchy._separators import doubtful_mark
-from palmette.table._kinds import plain
+from palmette.hierarchy._separators import (
+    UNAMBIGUOUS,
+    bracketed,
+    detect_separator,
+    doubtful_mark,
+    joins_words,
+)
+from palmette.table._dates import ISO
+from palmette.table._kinds import is_missing_word, plain
 from palmette.table._numbers import POINT, plain_numbers
 from palmette.table._target_cells import Label
 
@@ -24,6 +32,9 @@ _SINGLE = 0.9  # minimum number of classes, to that of rows, of a target that sa
 _NUMBERS = 20  # classes of a target of fractions, of which more are no classes
 _FRACTIONS = 0.5  # minimum share of the classes that are fractions
 _MOST_LEADING = 0.5  # share of the labels from which on a separator at the beginning is their form
+_LEAST_PATHS = 8  # fewer share their tops by chance
+_MIXED = 0.2  # minimum share of labels with a separator that others lack
+_ALONE = 0.5  # minimum share of the paths whose top no other one has
 _WIDEST = 60  # characters of a cell that is shown
 _EXAMPLES = 2
 
@@ -76,7 +87,10 @@ def no_classes(sentence: str) -> AmbiguousTableError:
 
 
 def sentences_on_target(
-    form: TargetForm, labels: Sequence[str], gaps: Sequence[Label], n_labels: int
+    form: TargetForm,
+    labels: Sequence[str],
+    gaps: Sequence[Label],
+    nodes: Mapping[Any, int],
 ) -> list[str]:
     """Say what is doubtful about the target, and what to do.
 
@@ -84,23 +98,27 @@ def sentences_on_target(
     ----------
     form : TargetForm
     labels : sequence of str
-        The distinct labels, if they are plain names.
+        The distinct labels of one column, if its separator was not given.
     gaps : sequence of str or paths
         Labels of rows with an empty name.
-    n_labels : int
-        Number of labels of all rows.
+    nodes : dict of path to int
+        Rows of every node.
 
     Examples
     --------
     >>> from palmette.table._target import TargetForm
     >>> labels = ["en-US", "en-GB", "de-DE", "de-AT"]
-    >>> for sentence in sentences_on_target(TargetForm(["y"]), labels, [], 4):
+    >>> for sentence in sentences_on_target(TargetForm(["y"]), labels, [], {}):
     ...     print(sentence)  # doctest: +NORMALIZE_WHITESPACE
     The labels of the target are read as plain names, but '-' could separate the names of paths, as
     in 'de-AT'. If it does, pass --separator '-'; if not, --separator ''
     """
     lines = []
     names = [gap if isinstance(gap, tuple) else form.names_in(gap) for gap in gaps]
+    n_labels = sum(n_rows for path, n_rows in nodes.items() if len(path) == 1)
+    all_names: Counter[str] = Counter()
+    for path, n_rows in nodes.items():
+        all_names[path[-1]] += n_rows
     if len(gaps) > _MOST_LEADING * n_labels:
         names = [path for path in names if "" in path[1:]]  # the others begin with a separator
     if names:
@@ -111,20 +129,83 @@ def sentences_on_target(
             f"{len(names):,} {rows} an empty name in the path, such as {shown(read.join(path))}: "
             f"it is left out, and the path is {shown(read.join(filter(None, path)))}"
         )
-    found = doubtful_mark(labels) if labels else None
-    if found is not None:
+    return [*lines, *_on_missing(form, all_names), *_on_marks(form, labels)]
+
+
+def _on_missing(form: TargetForm, all_names: Counter[str]) -> list[str]:
+    """Say which names of classes are words for a missing value."""
+    words = [name for name in all_names if is_missing_word(name)]
+    if not words:
+        return []
+    n_rows = sum(all_names[name] for name in words)
+    rows = "row has" if n_rows == 1 else "rows have"
+    return [
+        f"{n_rows:,} {rows} the class {shown(min(words))}. If it stands for no value, leave its "
+        "cells empty"
+    ]
+
+
+def _on_marks(form: TargetForm, labels: Sequence[str]) -> list[str]:
+    """Say which marks could be read otherwise."""
+    if form.separator is None:
+        found = doubtful_mark(labels)
+        if found is None:
+            return _on_plain_names(labels)
         mark, example, is_reversed = found
-        what = "could separate the names of paths" + (" from the bottom" if is_reversed else "")
-        remedy = (
-            "If so, write the paths from the top in the table; if not, pass --separator ''"
-            if is_reversed
-            else f"If it does, pass --separator {mark!r}; if not, --separator ''"
-        )
+        words = f"The labels of the target are read as plain names, but {mark!r} could separate"
+        if is_reversed:
+            return [
+                f"{words} the names of paths from the bottom, as in {shown(example)}. If so, write "
+                "the paths from the top in the table; if not, pass --separator ''"
+            ]
+        return [
+            f"{words} the names of paths, as in {shown(example)}. If it does, pass --separator "
+            f"{mark!r}; if not, --separator ''"
+        ]
+    lines = []
+    paths = [form.names_in(label) for label in labels]
+    deep = [path for path in paths if len(path) > 1]
+    tops = Counter(path[0] for path in deep)
+    other = detect_separator(tops, any_mark=True)
+    if other is not None:
+        example = shown(min(top for top in tops if other in top))
         lines.append(
-            f"The labels of the target are read as plain names, but {mark!r} {what}, as in "
-            f"{shown(example)}. {remedy}"
+            f"The names at the top have {other!r}, as in {example}: only {form.separator!r} "
+            "separates the names of paths. Write one separator in the table if both do"
+        )
+    n_alone = sum(count == 1 for count in tops.values())
+    if len(deep) >= _LEAST_PATHS and n_alone > _ALONE * len(deep):
+        lines.append(
+            f"{n_alone:,} of {len(deep):,} paths share no name with another one, as in "
+            f"{shown(form.separator.join(deep[0]))}. If they are plain names, pass --separator ''"
+        )
+    elif deep and joins_words(form.separator):
+        longest = form.separator.join(max(deep, key=lambda path: len(tuple(path))))
+        lines.append(
+            f"{form.separator!r} is read as the separator of paths, as in {shown(longest)}. If it "
+            "belongs to the names, pass --separator ''"
         )
     return lines
+
+
+def _on_plain_names(labels: Sequence[str]) -> list[str]:
+    """Say that some labels could be paths, though most are not, or could be levels in brackets."""
+    example = bracketed(labels)
+    if example is not None:
+        return [
+            f"The labels of the target are read as plain names, but the names in brackets, as in "
+            f"{shown(example)}, could be levels. If they are, write them with a separator, such as "
+            "' > '"
+        ]
+    for mark in UNAMBIGUOUS:
+        some = [label for label in labels if mark in label]
+        if len(some) >= _MIXED * len(labels) and len(some) >= _LEAST_PATHS / 2:
+            return [
+                f"{len(some):,} of {len(labels):,} labels have {mark!r}, as in {shown(min(some))}: "
+                f"they are read as plain names. If it separates the names of paths, pass "
+                f"--separator {mark!r}, and write all paths with it"
+            ]
+    return []
 
 
 # ---------------------------------------------------------------------- the table
@@ -152,7 +233,7 @@ def reading_lines(problem: TableProblem, text: str, verbose: bool) -> Iterator[s
         rows += [(name, kind, _example(problem, name)) for name, kind in kinds.items()]
         examples = _examples(problem)
         last = problem.target.columns[-1]
-        rows.append((last, f"target: {problem.target.describe_form()}", examples[0]))
+        rows.append((last, f"target: {problem.target.describe_form(examples=False)}", examples[0]))
         rows += [("", "", example) for example in examples[1:]]
         rows.append(("", f"hierarchy: {tree}", ""))
         yield from _aligned(rows)
@@ -190,7 +271,7 @@ def _kind(problem: TableProblem, name: str, text: str) -> str:
         words.append("decimal comma")
     if schema.units.get(name):
         words.append(f"in {schema.units[name]}")
-    if name in schema.date_formats:
+    if schema.date_formats.get(name, ISO) != ISO:
         words.append(f"as {schema.date_formats[name]}")
     return ", ".join([kind, *words])
 

@@ -189,8 +189,12 @@ class TargetForm:
         texts = [cell for cell in cells if isinstance(cell, str)]
         form.lists_in_texts = len(texts) == len(cells) and are_lists(texts)
         form.several = form.several or form.lists_in_texts
-        form._find_paths_in_lists(cells, is_found and hierarchy is None and not separator)
-        is_open = separator is None and hierarchy is None and not form.several
+        if form.several and not labels_separator and hierarchy is None:
+            lists = (list_in(cell) if isinstance(cell, str) else cell for cell in cells)
+            form.several = any(len(each) > 1 for each in lists if isinstance(each, LISTS))
+        form._find_paths_in_lists(cells, is_found and not separator, hierarchy)
+        has_lists = form.lists_in_texts or any(isinstance(cell, LISTS) for cell in cells)
+        is_open = separator is None and hierarchy is None and is_found and not has_lists
         if is_open and len(texts) == len(cells):
             separator = form._find_both(texts)
         labels = {label for cell in cells for label in form._labels(cell)}
@@ -248,9 +252,11 @@ class TargetForm:
         known = {} if known is None else known
         rows: list[Any] = []
         read: dict[str, Any] = {}  # the same text is read once, whatever the number of rows
+        empty: dict[str, list[Label]] = {}
         for row, cell in enumerate(frame[self.columns[0]].tolist()):
             if type(cell) is str and cell in read:
                 rows.append(list(read[cell]) if type(read[cell]) is list else read[cell])
+                gaps += empty.get(cell, [])
                 continue
             if is_gap(cell):
                 rows.append(None)
@@ -262,7 +268,9 @@ class TargetForm:
                 refuse_row(f"{place_of(row, lines)} of {error}", row, refuse)
                 rows.append(None)
                 continue
-            gaps += [label for label in labels if "" in self.names_in(label)]
+            if lacking := [label for label in labels if "" in self.names_in(label)]:
+                gaps += lacking
+                empty[cell if type(cell) is str else ""] = lacking
             found = paths if self.several else paths[0] if paths else None
             rows.append(self.respelled(found or None))
             if type(cell) is str:
@@ -346,16 +354,22 @@ class TargetForm:
 
     def describe(self) -> str:
         """Describe how the target is read."""
-        what = self.describe_form()
+        what = self.describe_form(examples=True)
         return what if len(self.columns) > 1 else f"column {self.columns[0]!r}{what and ', '}{what}"
 
-    def describe_form(self) -> str:
-        """Describe how the target is read, without the name of its column."""
+    def describe_form(self, examples: bool) -> str:
+        """Describe how the target is read, without the name of its column.
+
+        Parameters
+        ----------
+        examples : bool
+            Whether labels and cells are shown.
+        """
         cut = "" if self.max_depth is None else f", cut at {self.max_depth} levels"
         if len(self.columns) > 1:
             return f"levels {', '.join(self.columns)}{cut}"
         words = []
-        such = "" if self.example is None else f" such as {shown(self.example)}"
+        such = f" such as {shown(self.example)}" if self.example and examples else ""
         if self.lists_are_paths:
             words.append(f"lists of the names of a path{such}")
         elif self.separator is not None:
@@ -366,18 +380,27 @@ class TargetForm:
             mark = (
                 "" if self.labels_separator is None else f" separated by {self.labels_separator!r}"
             )
-            as_in = f", as in {'; '.join(map(shown, self.cells))}" if self.cells else ""
+            as_in = (
+                f", as in {'; '.join(map(shown, self.cells))}" if self.cells and examples else ""
+            )
             words.append(f"several labels per row{mark}{as_in}")
         return ", ".join(words) + cut
 
-    def _find_paths_in_lists(self, cells: list[Any], is_open: bool) -> None:
+    def _find_paths_in_lists(
+        self, cells: list[Any], is_open: bool, hierarchy: Hierarchy | None
+    ) -> None:
         """Find whether lists are paths of names, one per row or several."""
-        if not (is_open and self.several and not self.labels_separator):
+        has_lists = self.lists_in_texts or any(isinstance(cell, LISTS) for cell in cells)
+        if not (is_open and has_lists and not self.labels_separator):
             return
         lists = [list_in(cell) if self.lists_in_texts else cell for cell in cells]
-        if lists and all(isinstance(each, LISTS) for each in lists) and names_of_lists(lists):
+        if (
+            lists
+            and all(isinstance(each, LISTS) for each in lists)
+            and names_of_lists(lists, hierarchy)
+        ):
             self.lists_are_paths = True
-            self.several = any(isinstance(each, LISTS) for cell in lists for each in cell)
+            self.several = any(len(c) > 1 for c in lists if any(isinstance(n, LISTS) for n in c))
 
     def _labels(self, cell: Any) -> Sequence[Label]:
         if self.lists_in_texts and isinstance(cell, str):

@@ -36,6 +36,8 @@ _FLAT = rf"\[\s*(?:{_ITEM}(?:\s*,\s*{_ITEM})*)?\s*\]"
 _LIST = re.compile(rf"\s*{_FLAT}\s*", re.DOTALL)
 _NESTED = re.compile(rf"\s*\[\s*{_FLAT}(?:\s*,\s*{_FLAT})*\s*\]\s*", re.DOTALL)
 _INNER = re.compile(_FLAT, re.DOTALL)
+_TAGS = re.compile(r"\s*(?:<[^<>\s]+>)+\s*")
+_BARE = re.compile(r"\s*(?:\[[^\[\]\"']*\]|\{[^{}\"']*\})\s*")  # a list without quotes
 _TRIED_MARKS = (";", "|", ",", "\t", " ")  # of labels that a thesaurus has
 
 
@@ -101,11 +103,14 @@ def are_lists(texts: list[str]) -> bool:
     texts : list of str
     """
     some = texts[:1000]
-    return sum(_is_list(text) for text in some) > 0.9 * len(some)
-
-
-def _is_list(text: str) -> bool:
-    return any(form.fullmatch(text) is not None for form in (_LIST, _NESTED))
+    if sum(_STRING.fullmatch(text.strip()) is not None for text in some) > 0.9 * len(some):
+        return True
+    several = {_TAGS: "><", _BARE: ","}
+    forms = [f for f, mark in several.items() if any(mark in text for text in texts)]
+    return any(
+        sum(any(form.fullmatch(text) for form in group) for text in some) > 0.9 * len(some)
+        for group in ((_LIST, _NESTED), *((form,) for form in forms))
+    )
 
 
 def list_in(text: str) -> list[Any]:
@@ -117,17 +122,27 @@ def list_in(text: str) -> list[Any]:
     (['a > b', 'c'], ['a', 'b'], ['a'])
     >>> list_in('[["a", "b"], ["a", "c"]]')
     [['a', 'b'], ['a', 'c']]
+    >>> list_in("<a><b>"), list_in("{a, b}"), list_in('"a > b"')
+    (['a', 'b'], ['a', 'b'], ['a > b'])
     """
-    if _LIST.fullmatch(text) is None:
-        if _NESTED.fullmatch(text) is None:
-            return [text]
+    if _NESTED.fullmatch(text) is not None:
         return [list_in(each) for each in _INNER.findall(text.strip()[1:])]
+    if _LIST.fullmatch(text) is None:
+        if _TAGS.fullmatch(text) is not None:
+            return text.strip()[1:-1].split("><")
+        if _BARE.fullmatch(text) is not None:
+            return [part.strip() for part in text.strip()[1:-1].split(",")]
+        if _STRING.fullmatch(text.strip()) is None:
+            return [text]
     with suppress(ValueError):
-        return [str(each) for each in json.loads(text)]
+        read = json.loads(text)
+        return [read] if isinstance(read, str) else [str(each) for each in read]
     return [re.sub(r"\\(.)", r"\1", each.group()[1:-1]) for each in _STRING.finditer(text)]
 
 
-def names_of_lists(cells: Iterable[Any]) -> list[tuple[str, ...]] | None:
+def names_of_lists(
+    cells: Iterable[Any], hierarchy: Hierarchy | None = None
+) -> list[tuple[str, ...]] | None:
     """Return the names of lists that are paths from the top; None if they are sets of labels.
 
     A cell is a path, or a list of paths.
@@ -135,6 +150,8 @@ def names_of_lists(cells: Iterable[Any]) -> list[tuple[str, ...]] | None:
     Parameters
     ----------
     cells : iterable of lists
+    hierarchy : Hierarchy, optional
+        A given one, which has most of the paths then.
 
     Examples
     --------
@@ -150,7 +167,10 @@ def names_of_lists(cells: Iterable[Any]) -> list[tuple[str, ...]] | None:
     if any(map(any, nested)) or any(isinstance(cell, set | frozenset) for cell in lists):
         return None
     paths = [names_of(cell) for cell in lists]
-    return paths if lists_are_paths(paths) else None
+    if hierarchy is None:
+        return paths if lists_are_paths(paths) else None
+    found = sum(len(path) > 1 and find_node(path, hierarchy) > 0 for path in paths)
+    return paths if 2 * found > len(paths) else None
 
 
 def names_of(cell: Any) -> tuple[str, ...]:

@@ -21,6 +21,10 @@ _TOP = np.uint64(1) << np.uint64(63)
 UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
 # signs, each of which is a word
 _EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+# marks of scripts without spaces, which are parts of texts there, and a space, which is a mark
+_INNER_MARKS = re.compile("[\u00b7\u2010-\u2027\u3001-\u303f\u30fb\uff01-\uff0f\uff1a-\uff20]")
+_LETTER = "[\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uff00-\uffef]"
+_INNER_SPACE = re.compile(f"(?<={_LETTER})\\s+(?={_LETTER})")
 _CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time, about 200 MiB of grams
 _LONG = 60  # mean number of characters from which texts are long
 _FEW = 5000  # number of texts without spaces below which grams of a single one count, too
@@ -358,7 +362,12 @@ def is_unspaced(texts: list[str]) -> bool:
 
 def _as_texts(values: Iterable[Any]) -> list[str]:
     texts = [value.lower() if isinstance(value, str) else "" for value in values]
-    return [text if text.isascii() else _EMOJI.sub(r" \g<0> ", text) for text in texts]
+    return [text if text.isascii() else _marked(text) for text in texts]
+
+
+def _marked(text: str) -> str:
+    """Return a text with spaces around emoji, and signs for spaces in scripts without them."""
+    return _INNER_SPACE.sub(" _ ", _EMOJI.sub(r" \g<0> ", text))
 
 
 def _hash_texts(texts: list[str], low: int, high: int, spans: bool) -> _Grams:
@@ -384,7 +393,7 @@ def _word_characters(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     for code in np.flatnonzero(table).tolist():
         character = chr(code)
         is_mark = unicodedata.category(character).startswith("M")
-        is_sign = character == "_" or _EMOJI.match(character) is not None
+        is_sign = character == "_" or any(f.match(character) for f in (_EMOJI, _INNER_MARKS))
         table[code] = character.isalnum() or is_mark or is_sign
     return table
 
