@@ -209,34 +209,33 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{row['fit']:7.4f} {row['fresh']:7.4f} {row['fit'] - row['fresh']:+8.4f} "
             f"± {row['error']:.4f}"
         )
-    gaps = np.array([row["fit"] - row["fresh"] for row in rows])
-    errors = np.array([row["error"] for row in rows])
-    near = np.abs(gaps) <= 0.01
-    print(f"\nfit - fresh: mean {gaps.mean():+.4f} ± {gaps.std() / np.sqrt(len(gaps)):.4f}; "
-          f"within .01: {near.sum()} of {len(gaps)}; within .01 or two standard errors: "
-          f"{(near | (np.abs(gaps) <= 2 * errors)).sum()}")  # fmt: skip
+    print(f"\nfit - fresh, all: {_gaps(rows)}")
+    tables = list(dict.fromkeys(row["table"] for row in rows))
     if "compare" not in rows[0]:
         return
+    best = {
+        by: [max((r for r in rows if r["table"] == t), key=lambda r: r[by]) for t in tables]
+        for by in ("compare", "fit", "fresh")
+    }
+    print(f"fit - fresh, winners: {_gaps(best['fit'])}")
     apart = max(abs(row["compare"] - row["fit"]) for row in rows)
     print(f"compare - fit: at most {apart:.1e}")
-    tables = list(dict.fromkeys(row["table"] for row in rows))
-    winners = [
-        [max((r for r in rows if r["table"] == t), key=lambda r: r[by])["model"] for t in tables]
-        for by in ("compare", "fit", "fresh")
-    ]
-    by_compare, by_fit, by_fresh = winners
-    same = sum(a == b for a, b in zip(by_compare, by_fit, strict=True))
-    right = sum(a == b for a, b in zip(by_fit, by_fresh, strict=True))
-    print(f"winner of compare is that of fit: {same} of {len(tables)}; that of fresh rows: {right}")
-    best = [
-        next(r for r in rows if r["table"] == t and r["model"] == m)
-        for t, m in zip(tables, by_fit, strict=True)
-    ]
-    gaps = np.array([r["fit"] - r["fresh"] for r in best])
-    errors = np.array([r["error"] for r in best])
+    for by in ("compare", "fresh"):
+        same = sum(a is b for a, b in zip(best["fit"], best[by], strict=True))
+        print(f"winner by {by} is that by fit: {same} of {len(tables)}")
+
+
+def _gaps(rows: list[dict[str, Any]]) -> str:
+    """Return the mean difference, and how many are small, in words."""
+    gaps = np.array([row["fit"] - row["fresh"] for row in rows])
+    noise = np.array([row["error"] for row in rows])
     near = np.abs(gaps) <= 0.01
-    print(f"winner's figure: mean {gaps.mean():+.4f}; within .01: {near.sum()} of {len(gaps)}; "
-          f"within .01 or two standard errors: {(near | (np.abs(gaps) <= 2 * errors)).sum()}")  # fmt: skip
+    within = near | (np.abs(gaps) <= 2 * noise)
+    return (
+        f"mean {gaps.mean():+.4f} ± {gaps.std() / np.sqrt(len(gaps)):.4f}; "
+        f"within .01: {near.sum()} of {len(gaps)}; within .01 or two standard errors: "
+        f"{within.sum()}"
+    )
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -286,7 +287,7 @@ def _not_tried(board: list[dict[str, Any]]) -> list[str]:
     return [f"not tried: {', '.join(names)} ({why})" for why, names in reasons.items()]
 
 
-def _remark(entry: dict[str, Any]) -> str:
+def _remark(entry: Mapping[str, Any]) -> str:
     from palmette.table._candidates import BASELINE
 
     remarks = [entry["note"]] if entry["note"] else []
