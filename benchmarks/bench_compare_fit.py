@@ -34,6 +34,7 @@ import numpy as np
 import pandas as pd
 from bench_table import SEPARATOR, shopify
 
+from palmette import Hierarchy
 from palmette.bench import compare, find_problem
 from palmette.datasets import fetch, load_digits_hierarchy, load_stdlib_docstrings
 from palmette.labels._labels import NodeLabels
@@ -138,7 +139,7 @@ def debian() -> pd.DataFrame:
 
 
 def divide(frame: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return training rows and fresh rows, of labels that both have."""
+    """Return training rows and fresh rows."""
     order = np.random.default_rng(seed).permutation(len(frame))
     n_train = min(MOST, len(frame) * 6 // 10)
     train, fresh = frame.iloc[order[:n_train]], frame.iloc[order[n_train:][:MOST]]
@@ -174,14 +175,16 @@ def figures(
 
 def _figures(model: Any, entry: dict[str, Any], fresh: pd.DataFrame) -> dict[str, Any]:
     """Return the figure of a leaderboard, that of fresh rows, and the error of their difference."""
-    # a label that no training row has is no error of the model: both figures are without such rows
-    fresh = fresh[model.labelled_rows(fresh)]
-    truth, predicted = model.read_target(fresh), model.predict(fresh)
+    separator = model.target_.separator
+    truth = [tuple(cell.split(separator)) if separator else (cell,) for cell in fresh["y"]]
+    predicted = model.predict(fresh)
+    # labels that no training row has are errors here, as they are in the folds
+    hierarchy = Hierarchy.from_paths(sorted({*truth, *predicted}))
     rng = np.random.default_rng(0)
 
     def score(rows: Any) -> float:
         pairs = [[each[i] for i in rows] for each in (truth, predicted)]
-        return float(hierarchical_f1_score(*pairs, hierarchy=model.hierarchy_))
+        return float(hierarchical_f1_score(*pairs, hierarchy=hierarchy))
 
     n = len(truth)
     spread = float(np.std([score(rng.integers(0, n, n)) for _ in range(_RESAMPLES)]))
