@@ -51,8 +51,8 @@ def read_set(name: str, n_rows: int, seed: int) -> pd.DataFrame:
     rows = np.sort(np.random.default_rng(seed).permutation(len(nodes))[:n_rows])
     kinds = [SEPARATOR.join(map(str, h.path(node))) for node in nodes[rows].tolist()]
     X = problem.X_train
-    if not hasattr(X, "shape") or len(X.shape) < 2:
-        return pd.DataFrame({"text": [X[row] for row in rows.tolist()], "kind": kinds})
+    if problem.schema is not None:  # texts
+        return X.iloc[rows].assign(kind=kinds)
     cells = np.asarray(X.todense() if hasattr(X, "todense") else X)[rows]
     return pd.DataFrame(cells, columns=[f"x{i}" for i in range(cells.shape[1])]).assign(kind=kinds)
 

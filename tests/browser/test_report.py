@@ -361,6 +361,7 @@ def two(tmp_path_factory):
         "leaderboard": [
             {"model": "class-tree", "folds": 2, "hierarchical_f1": 0.8, "accuracy": 0.7},
             {"model": "flat-linear", "folds": 2, "hierarchical_f1": 0.75, "accuracy": 0.6},
+            {"model": "mf-tree", "folds": 1, "rows": 9, "hierarchical_f1": 0.9, "accuracy": 0.9},
             {"model": "flat", "folds": 0, "hierarchical_f1": None, "note": "too slow"},
         ],
     }  # fmt: skip
@@ -402,6 +403,10 @@ def test_details_of_the_fit_are_words(opened, two):
         assert not set('{}[]"') & set(words)
         assert "Not tried: flat (too slow)." in words
         assert "99" not in words  # nodes are counted in one place
+        boards = page.locator("#model .table-frame[aria-label='Leaderboard']")
+        assert boards.count() == 2  # figures of fewer rows are apart
+        assert "mf-tree" not in boards.first.inner_text()
+        assert "On 1 fold only, fitted on 9 rows: not to be compared" in words
         assert "2026-01-02 03:04:05 UTC" in words
 
 

@@ -167,6 +167,34 @@ def test_a_leaderboard_with_the_baseline(palmette, goods, monkeypatch):
     assert Path("model.palmette").is_file()
 
 
+def test_figures_of_fewer_rows_or_folds_are_apart(capsys):
+    from palmette.cli import fit as module
+
+    def entry(model, f1, folds, rows, note=""):
+        scores = {"hierarchical_f1": f1, "accuracy": f1, "hierarchical_f1_by_fold": [f1] * folds}
+        spread = 0.01 if folds > 1 else None
+        facts = {"folds": folds, "rows": rows, "hierarchical_f1_std": spread, "fit_seconds": 1.0}
+        return {"model": model, **scores, **facts, "probabilities": True, "note": note}
+
+    board = [
+        entry("class-tree", 0.8, 3, 2000), entry("flat-linear", 0.7, 3, 2000),
+        entry("mf-tree", 0.95, 1, 2000, "behind"), entry("flat-forest", 0.9, 1, 1000),
+    ]  # fmt: skip
+    facts = {"leaderboard": board, "winner": "class-tree", "rows_fitted": 3000, "seed": 0}
+    model = SimpleNamespace(summary_={**facts, "fit_seconds": 1.0, "seconds": 2.0})
+    module._print_result(model, Path("m.palmette"))
+    lines = [line.split("  ")[0].strip() for line in capsys.readouterr().out.splitlines()]
+    titles = [i for i, line in enumerate(lines) if line.startswith(("over ", "on "))]
+    assert [lines[i] for i in titles] == [
+        "over 3 folds, fitted on 2,000 rows each",
+        "on 1 fold only, fitted on 2,000 rows: not to be compared with the figures above",
+        "on 1 fold only, fitted on 1,000 rows: not to be compared with the figures above",
+    ]
+    place = {name: lines.index(name) for name in ("flat-linear", "mf-tree", "flat-forest")}
+    assert titles[0] < place["flat-linear"] < titles[1] < place["mf-tree"] < titles[2]
+    assert titles[2] < place["flat-forest"]
+
+
 def test_a_learnt_tree_is_written_beside_the_model(palmette, goods):
     words = ["--hierarchy", "learn:agglomerative", "--out", "m.palmette"]
     result = palmette("fit", "goods.csv", "--target", "kind", *words, *QUICK)

@@ -85,10 +85,12 @@ def test_the_flat_linear_model_comes_from_the_leaderboard_and_says_so():
     assert "cross-validated in the fit, on 3 folds with 900 training rows." in flat["words"]
 
 
-def test_a_flat_linear_model_that_was_tried_with_less_is_told():
+def test_a_flat_linear_model_that_was_tried_with_less_has_no_scores_beside_those_of_more():
     board = [entry("class-tree", 0.8), entry("flat-linear", 0.7, folds=1, rows=300)]
-    words = bases(table_model(board))[1]["words"]
-    assert "on 1 fold with 300 training rows; this model there: on 3 folds" in words
+    flat = bases(table_model(board))[1]
+    assert (flat["measured"], flat["scores"]) == (None, {})
+    assert "on 1 fold with 300 training rows only, and this model on 3 folds" in flat["words"]
+    assert "--train" in flat["words"]
 
 
 @pytest.mark.parametrize("board", [None, [], "nonsense", [entry("flat-linear", 0.0, folds=0)]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +41,7 @@ from palmette.exceptions import AmbiguousTableError, PalmetteError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from palmette.reporting._leaderboard import Block
     from palmette.table import TableModel
     from palmette.table._sources import TableSource
 
@@ -253,14 +255,17 @@ def _genes_only(
 
 def _print_result(model: TableModel, out: Path) -> None:
     from palmette.cli._terminal import Console
+    from palmette.reporting._leaderboard import blocks
 
     console = Console()
     facts = model.summary_
     board = facts["leaderboard"]
     if board:
         winner = facts["winner"]
-        console.print(_leaderboard(board, winner))
-        for note in [*_left_out(board), *_verdict(board, winner)]:
+        for block in blocks(board, winner):
+            console.print(block.title, style="bold", highlight=False, soft_wrap=True)
+            console.print(_leaderboard(block, winner))
+        for note in [*_not_tried(board), *_verdict(board, winner)]:
             console.print(note, highlight=False, markup=False, soft_wrap=True)
     console.print(
         f"{facts['winner']}, fitted on {facts['rows_fitted']:,} rows "
@@ -271,22 +276,16 @@ def _print_result(model: TableModel, out: Path) -> None:
     console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _finalists(board: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the entries with the most folds and rows: scores on the same rows, best first."""
-    most = max((entry["folds"], entry["rows"]) for entry in board)
-    return [entry for entry in board if (entry["folds"], entry["rows"]) == most]
-
-
-def _leaderboard(board: list[dict[str, Any]], winner: str) -> Table:
-    """Return the table of those models whose scores rest on the same folds."""
+def _leaderboard(block: Block, winner: str) -> Table:
+    """Return the table of models whose scores rest on the same rows and folds."""
     from palmette.cli._terminal import plain_table
 
     shown = plain_table()
     shown.add_column("model", no_wrap=True)
-    for title in ("hier. F1", "accuracy", "fit s", "folds"):
+    for title in ("hier. F1", "accuracy", "fit s"):
         shown.add_column(title, justify="right", no_wrap=True)
     shown.add_column("", overflow="fold", style="dim")
-    for entry in _finalists(board):
+    for entry in block.entries:
         deviation = entry["hierarchical_f1_std"]
         f1 = f"{entry['hierarchical_f1']:.4f}"
         shown.add_row(
@@ -294,29 +293,22 @@ def _leaderboard(board: list[dict[str, Any]], winner: str) -> Table:
             f1 if deviation is None else f"{f1} ± {deviation:.4f}",
             f"{entry['accuracy']:.4f}",
             f"{entry['fit_seconds']:.1f}",
-            str(entry["folds"]),
             _remark(entry),
             style="bold green" if entry["model"] == winner else "",
         )
     return shown
 
 
-def _left_out(board: list[dict[str, Any]]) -> list[str]:
-    """Sentences about models that were not tried, by reason, or not on all rows and folds."""
-    finalists, lines = _finalists(board), []
+def _not_tried(board: list[dict[str, Any]]) -> list[str]:
+    """Sentences about models that were not tried, by reason."""
     reasons: dict[str, list[str]] = {}
     for entry in board:
         if not entry["folds"]:
             reasons.setdefault(entry["note"], []).append(entry["model"])
-        elif entry not in finalists:
-            folds = f"{entry['folds']} fold{'s' if entry['folds'] > 1 else ''}"
-            rows = f"hier. F1 {entry['hierarchical_f1']:.4f} on {entry['rows']:,} rows, {folds}"
-            note = f"; {entry['note']}" if entry["note"] else ""
-            lines.append(f"left out: {entry['model']} ({rows}{note})")
-    return lines + [f"not tried: {', '.join(names)} ({why})" for why, names in reasons.items()]
+    return [f"not tried: {', '.join(names)} ({why})" for why, names in reasons.items()]
 
 
-def _remark(entry: dict[str, Any]) -> str:
+def _remark(entry: Mapping[str, Any]) -> str:
     from palmette.table._candidates import BASELINE
 
     remarks = [entry["note"]] if entry["note"] else []
@@ -335,12 +327,12 @@ def _verdict(board: list[dict[str, Any]], winner: str) -> list[str]:
     first, base = by_name[winner], by_name.get(BASELINE)
     if base is None or winner == BASELINE or not base["folds"] or not first["folds"]:
         return []
-    common = min(first["folds"], base["folds"])
-    ours, theirs = (sum(e["hierarchical_f1_by_fold"][:common]) / common for e in (first, base))
     if base["rows"] != first["rows"]:  # scores on fewer rows cannot be compared
         return [
             f"the baseline was fitted on {base['rows']:,} rows only: there was no time for more"
         ]
+    common = min(first["folds"], base["folds"])
+    ours, theirs = (sum(e["hierarchical_f1_by_fold"][:common]) / common for e in (first, base))
     return [
         f"hierarchical F1 on the same {common} fold{'s' if common > 1 else ''}: {winner} "
         f"{ours:.4f}, the baseline (a linear SVM over the labels) {theirs:.4f}"

@@ -129,12 +129,17 @@ def _flat_linear(model: Any) -> list[dict[str, Any]]:
             "`palmette report --train TABLE` fits it on the training table and measures it here."
         )
         return [_fact("flat_linear", _FLAT_TITLE, words, None, {})]
+    if own is not None and _effort(own) != _effort(flat):
+        words = (
+            f"A linear SVM over the labels, without the hierarchy. The fit tried it {_effort(flat)}"
+            f" only, and this model {_effort(own)}: such scores cannot be compared. "
+            "`palmette report --train TABLE` fits it on the training table and measures it here."
+        )
+        return [_fact("flat_linear", _FLAT_TITLE, words, None, {})]
     words = (
         "A linear SVM over the labels, without the hierarchy. Its scores are not of these rows: "
         f"they were cross-validated in the fit, {_effort(flat)}"
     )
-    if own is not None and _effort(own) != _effort(flat):
-        words += f"; this model there: {_effort(own)}"
     scores = _scores_of(flat)
     return [
         _fact("flat_linear", _FLAT_TITLE, words + ".", "cross-validation", scores, None,

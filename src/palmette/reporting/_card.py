@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from palmette.reporting._leaderboard import blocks
 from palmette.reporting._markdown import _inline, _interval, _number, _table
 
 _HUB_METRICS = {"accuracy": "accuracy", "macro_f1": "f1"}  # names that hubs know
@@ -122,14 +123,13 @@ def _training(facts: dict[str, Any]) -> Iterator[str]:
         yield _table(("column", "read as"), columns[:_SHOWN_COLUMNS])
     if len(columns) > _SHOWN_COLUMNS:
         yield f"{len(columns) - _SHOWN_COLUMNS:,} more columns are not shown."
-    board = [each for each in fitted["leaderboard"] if each["folds"]]
-    if board:
-        yield "Models that were compared by cross-validation on the training rows:"
+    for block in blocks(fitted["leaderboard"], fitted["winner"]):
+        yield f"Models that were compared by cross-validation {block.title}:"
         rows = [
-            (e["model"], _number(e["hierarchical_f1"]), _number(e["accuracy"]), f"{e['folds']}")
-            for e in board
+            (e["model"], _number(e["hierarchical_f1"]), _number(e["accuracy"]))
+            for e in block.entries
         ]
-        yield _table(("model", "hierarchical F1", "accuracy", "folds"), rows)
+        yield _table(("model", "hierarchical F1", "accuracy"), rows)
 
 
 def _evaluation(facts: dict[str, Any]) -> Iterator[str]:

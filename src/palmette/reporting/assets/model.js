@@ -91,15 +91,34 @@ function listOf(pairs) {
   );
 }
 
-// Shows columns of numbers and texts, without lists, flags and empty columns.
-function leaderboard(entries) {
-  const rows = entries.filter((row) => row.folds !== 0);
+// What figures rest on; those of fewer rows or folds than the winner's are in tables of their own.
+function basisText({ folds, rows }, isFirst) {
+  const fitted = isNumber(rows) ? `, fitted on ${plural(rows, "row")}` : "";
+  const over = folds > 1 ? `Over ${folds} folds` : isFirst ? "On 1 fold" : "On 1 fold only";
+  const end = isFirst ? (folds > 1 && fitted ? " each." : ".") : ": not to be compared with the figures above.";
+  return `${over}${fitted}${end}`;
+}
+
+function leaderboardBlocks(entries, winner) {
+  const blocks = new Map();
+  for (const row of entries.filter((each) => each.folds !== 0)) {
+    const key = `${row.folds} ${row.rows}`;
+    blocks.set(key, [...(blocks.get(key) ?? []), row]);
+  }
+  const isOther = (rows) => Number(rows.every((row) => row.model !== winner));
+  return [...blocks.values()].sort((a, b) => isOther(a) - isOther(b));
+}
+
+function leaderboard(entries, winner) {
   const reasons = new Map();
   for (const row of entries)
     if (row.folds === 0)
       reasons.set(String(row.note), [...(reasons.get(String(row.note)) ?? []), String(row.model)]);
   return [
-    rows.length ? leaderboardTable(rows) : null,
+    leaderboardBlocks(entries, winner).map((rows, place) => [
+      h("p", { class: "small" }, basisText(rows[0], place === 0)),
+      leaderboardTable(rows),
+    ]),
     h(
       "ul",
       { class: "plain small muted" },
@@ -108,10 +127,11 @@ function leaderboard(entries) {
   ];
 }
 
+// Shows columns of numbers and texts, without lists, flags and empty columns.
 function leaderboardTable(rows) {
   const isShown = (value) => isNumber(value) || (typeof value === "string" && value !== "");
-  const titles = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((title) =>
-    rows.some((row) => isShown(row[title])),
+  const titles = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter(
+    (title) => title !== "folds" && title !== "rows" && rows.some((row) => isShown(row[title])),
   );
   const cell = (value, title) => {
     if (!isShown(value)) return NONE;
@@ -147,7 +167,7 @@ function fittedBlock() {
     isBoard
       ? h("p", { class: "muted small" }, "Models that competed in the fit, with their cross-validated scores.")
       : null,
-    isBoard ? leaderboard(board) : null,
+    isBoard ? leaderboard(board, fitted.winner ?? fitted.model) : null,
     h(
       "details",
       { open: !isBoard },
