@@ -241,7 +241,7 @@ class _Rings:
         outside = self.mass.cumsum(axis=1)[:, :-1]
         odds = np.log(np.maximum(self.reach()[:, 1:], _TINY)) - np.log(np.maximum(outside, _TINY))
         odds[~self.there[:, 1:]] = np.nan
-        return odds
+        return np.asarray(odds)
 
     def shared(self, proba: FloatArray, reach: FloatArray) -> FloatArray:
         """Return probabilities of classes whose chains have given probabilities.
