@@ -314,6 +314,39 @@ def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     -------
     array of shape (1001,)
     """
+    values, n_answers, n_right = answers_by_threshold(reach, right)
+    shares = n_right / (n_answers + 1)
+    at_least = np.maximum.accumulate(shares[::-1])  # by any threshold up to this one
+    place = np.searchsorted(at_least, np.arange(_STEPS + 1) / _STEPS - _SLACK)
+    lowest = values[::-1]
+    found = np.where(place < len(lowest), lowest[place.clip(max=len(lowest) - 1)], 0.0)
+    unknown = place >= len(lowest)
+    found[unknown] = np.maximum(found.max(initial=0.0), np.flatnonzero(unknown) / _STEPS)
+    return np.maximum.accumulate(found)
+
+
+def answers_by_threshold(
+    reach: FloatArray, right: NDArray[np.bool_]
+) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
+    """Count the answers and the right ones by threshold; the answer is the deepest node above it.
+
+    Parameters
+    ----------
+    reach : array of shape (n_samples, n_levels)
+        Probabilities, which decrease from level to level; 0 below the end of a chain.
+    right : bool array of shape (n_samples, n_levels)
+
+    Returns
+    -------
+    thresholds, n_answers, n_right : arrays of shape (n_thresholds,)
+        Thresholds decrease.
+
+    Examples
+    --------
+    >>> reach, right = np.array([[0.9, 0.6], [0.8, 0.0]]), np.array([[True, False], [True, True]])
+    >>> [counts.tolist() for counts in answers_by_threshold(reach, right)]
+    [[0.9, 0.8, 0.6], [1, 2, 2], [1, 2, 1]]
+    """
     wider = np.pad(right, ((0, 0), (1, 0)))
     gained = np.diff(wider.astype(np.int64), axis=1)  # right answers, one level deeper
     gained[:, 0] = right[:, 0]
@@ -325,12 +358,4 @@ def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     n_answers = np.cumsum(answered.ravel()[order])
     n_right = np.cumsum(gained.ravel()[order])
     is_last = np.append(values[1:] < values[:-1], True)  # equal ones are answered together
-    values, n_answers, n_right = values[is_last], n_answers[is_last], n_right[is_last]
-    shares = n_right / (n_answers + 1)
-    at_least = np.maximum.accumulate(shares[::-1])  # by any threshold up to this one
-    place = np.searchsorted(at_least, np.arange(_STEPS + 1) / _STEPS - _SLACK)
-    lowest = values[::-1]
-    found = np.where(place < len(lowest), lowest[place.clip(max=len(lowest) - 1)], 0.0)
-    unknown = place >= len(lowest)
-    found[unknown] = np.maximum(found.max(initial=0.0), np.flatnonzero(unknown) / _STEPS)
-    return np.maximum.accumulate(found)
+    return values[is_last], n_answers[is_last], n_right[is_last]
