@@ -112,7 +112,7 @@ def measure(model: Any, test: pd.DataFrame) -> tuple[list[Any], list[list[Any]]]
         leaf = sorted_leaf_share(proba.max(axis=1), right, c)
         lines.append(
             [c, int(given.sum()), given.mean(), (given & is_class[sure]).mean(), correct[given].mean(),
-             best_share, leaf, before.mean(), fits[before].mean()]
+             max(best_share, leaf), leaf, before.mean(), fits[before].mean()]
         )  # fmt: skip
     return errors, lines
 

@@ -300,9 +300,10 @@ class _Rings:
 def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     """Return the lowest threshold per confidence with which so many answers are right.
 
-    The answer of a row is its deepest node that reaches the threshold. With e errors among k
-    answers, (e + 1) / (k + 1) is at most one minus the confidence, as the threshold is chosen on
-    the same rows. Where no threshold does, answers need this probability.
+    The answer of a row is its deepest node that reaches the threshold. As the threshold is chosen
+    on the same rows, one more answer counts as wrong, and the share of right answers, less half of
+    its standard error, is at least the confidence. Where no threshold has so many, answers need
+    this probability.
 
     Parameters
     ----------
@@ -316,6 +317,7 @@ def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     """
     values, n_answers, n_right = answers_by_threshold(reach, right)
     shares = n_right / (n_answers + 1)
+    shares -= 0.5 * np.sqrt(shares * (1 - shares) / n_answers)
     at_least = np.maximum.accumulate(shares[::-1])  # by any threshold up to this one
     place = np.searchsorted(at_least, np.arange(_STEPS + 1) / _STEPS - _SLACK)
     lowest = values[::-1]
