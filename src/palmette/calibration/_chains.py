@@ -114,7 +114,7 @@ class ChainCalibration:
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        require(self.curves.method == "isotonic", "curves are not isotonic")
+        require(self.curves.method == "centred", "the curves are of another method")
 
     @classmethod
     def fit(cls, chains: HeldOutChains) -> ChainCalibration | None:
@@ -129,7 +129,7 @@ class ChainCalibration:
             for n in [int(np.count_nonzero(rows))]
             if n
         ]
-        curves = CurveTable.fit("isotonic", [members], there.shape[1], _PRIOR)
+        curves = CurveTable.fit("centred", [members], there.shape[1], _PRIOR)
         self = cls(curves, np.zeros(_STEPS + 1))
         reach = np.minimum.accumulate(self._reach(chains.odds), axis=1)
         self.thresholds = _thresholds(np.where(there, reach, 0.0), chains.right)
@@ -257,7 +257,7 @@ class _Rings:
         wanted[:, :-1] -= reach[:, 1:]
         last = self.there.sum(axis=1) - 1
         wanted[rows, last] = reach[rows, last]
-        empty = self.mass <= 0
+        empty = self.mass <= _TINY
         scale = np.divide(wanted, self.mass, out=np.zeros_like(wanted), where=~empty)
         even = np.divide(wanted, self.size, out=np.zeros_like(wanted), where=self.size > 0)
         mix = np.where(empty, 1.0, self._evenness(proba, scale, even, last))
