@@ -73,9 +73,9 @@ class HeldOutChains:
 class ChainCalibration:
     """Calibrates the nodes above the most probable label of a row, and the label itself.
 
-    The log-odds of a node of this chain become a probability by a non-decreasing curve of its
-    level. The other labels share the rest as before, so that children sum to their parent; the most
-    probable label stays it.
+    The log-odds of a node of this chain become a probability by a non-decreasing curve, one for
+    labels and one for the other nodes of each level. The other labels share the rest as before, so
+    that children sum to their parent; the most probable label stays it.
 
     Of the rows that reach a threshold more are right than the threshold says, as most of them are
     surer. So for every confidence the lowest threshold is learned with which so many answers are
@@ -84,7 +84,7 @@ class ChainCalibration:
     Parameters
     ----------
     curves : CurveTable
-        By level.
+        Of labels, then by level.
     thresholds : array of shape (1001,)
         The least probability of an answer, for confidences of 0, 0.001, ..., 1.
 
@@ -119,17 +119,16 @@ class ChainCalibration:
     @classmethod
     def fit(cls, chains: HeldOutChains) -> ChainCalibration | None:
         """Learn from rows that the model was not fitted on; None if they are too few."""
-        there = ~np.isnan(chains.odds)
-        if len(chains.odds) < _LEAST:
+        n_rows, n_levels = chains.odds.shape
+        if n_rows < _LEAST:
             return None
-        members = [
-            (level, Answers(chains.odds[rows, level], chains.right[rows, level] * 1.0, np.ones(n)))
-            for level in range(there.shape[1])
-            for rows in [there[:, level]]
-            for n in [int(np.count_nonzero(rows))]
-            if n
-        ]
-        curves = CurveTable.fit("centred", [members], there.shape[1], _PRIOR)
+        there, place = ~np.isnan(chains.odds), _curve_places(chains.odds)
+        members = []
+        for each in np.unique(place[there]).tolist():
+            cells = there & (place == each)
+            odds, right = chains.odds[cells], chains.right[cells].astype(np.float64)
+            members.append((each, Answers(odds, right, np.ones(len(odds)))))
+        curves = CurveTable.fit("centred", [members], n_levels, _PRIOR)
         self = cls(curves, np.zeros(_STEPS + 1))
         reach = np.minimum.accumulate(self._reach(chains.odds), axis=1)
         self.thresholds = _thresholds(np.where(there, reach, 0.0), chains.right)
@@ -175,14 +174,20 @@ class ChainCalibration:
 
     def _reach(self, odds: FloatArray) -> FloatArray:
         """Return the probability of each node of a chain by its own curve; NaN below the end."""
-        found = np.full(odds.shape, np.nan)
-        last = len(self.curves.group) - 1  # a changed hierarchy may be deeper
-        for level in range(odds.shape[1]):
-            rows = ~np.isnan(odds[:, level])
-            at = min(level, last)
-            value = self.curves.at(at, odds[rows, level])
-            found[rows, level] = value if self.curves.group[at] >= 0 else 1.0
+        found, there = np.full(odds.shape, np.nan), ~np.isnan(odds)
+        place = _curve_places(odds).clip(max=len(self.curves.group) - 1)  # if it is deeper now
+        for each in np.unique(place[there]).tolist():
+            cells = there & (place == each)
+            value = self.curves.at(each, odds[cells])
+            found[cells] = value if self.curves.group[each] >= 0 else 1.0
         return found
+
+
+def _curve_places(odds: FloatArray) -> IntArray:
+    """Return the curve of each node: one for labels, the ends of chains, others by level."""
+    ended = np.pad(np.isnan(odds[:, 1:]), ((0, 0), (0, 1)), constant_values=True)
+    place = np.arange(1, odds.shape[1] + 1, dtype=np.int32)
+    return np.where(ended, 0, place).astype(np.int32)
 
 
 class _Rings:

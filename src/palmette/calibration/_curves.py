@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
-from sklearn.isotonic import isotonic_regression
 
 from palmette._arrays import FloatArray, IntArray
 
@@ -175,8 +174,10 @@ def sigmoid_at(curve: FloatArray, score: FloatArray) -> FloatArray:
 
 def _isotonic_steps(answers: Answers) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return distinct scores with their weights and non-decreasing values."""
+    from sklearn.isotonic import isotonic_regression  # a prediction does not need it
+
     score, place = np.unique(answers.score, return_inverse=True)
-    weight = np.bincount(place, answers.weight)
+    weight = np.bincount(place, answers.weight).astype(np.float64)
     share = np.bincount(place, answers.weight * answers.truth) / weight
     margin = 1 / (float(weight.sum()) + 2)
     value = isotonic_regression(share, sample_weight=weight, y_min=margin, y_max=1 - margin)
