@@ -82,7 +82,8 @@ def to_onnx(model: Any, *, node_proba: bool = False, target_opset: int | None = 
 
     Notes
     -----
-    Probabilities are those of the model up to the rounding of float32. Decision rules other than
+    Probabilities are those of the model up to the rounding of float32; those of the estimator of a
+    table model are without the calibration of the table model. Decision rules other than
     the most probable label are not part of the graph; the beam search of class trees is not either.
     The weights of linear class trees are a dense matrix of n_features x n_options.
     """

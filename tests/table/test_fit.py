@@ -219,7 +219,7 @@ def test_a_second_interrupt_keeps_what_is_fitted(goods, monkeypatch):
         raise KeyboardInterrupt
 
     told = []
-    monkeypatch.setattr(_final, "sharpen", interrupt)
+    monkeypatch.setattr(_final, "_fit", interrupt)
     goods = goods[["title", "kind"]]
     model = fit_table(goods, "kind", model="class-tree", folds=2, tell=told.append)
     assert told[-1].startswith("interrupted: kept class-tree")

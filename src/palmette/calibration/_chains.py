@@ -73,9 +73,9 @@ class HeldOutChains:
 class ChainCalibration:
     """Calibrates the nodes above the most probable label of a row, and the label itself.
 
-    The log-odds of a node of this chain become a probability by a non-decreasing curve of its
-    level. The other labels share the rest as before, so that children sum to their parent; the most
-    probable label stays it.
+    The log-odds of a node of this chain become a probability by a non-decreasing curve, one for
+    labels and one for the other nodes of each level. The other labels share the rest as before, so
+    that children sum to their parent; the most probable label stays it.
 
     Of the rows that reach a threshold more are right than the threshold says, as most of them are
     surer. So for every confidence the lowest threshold is learned with which so many answers are
@@ -84,7 +84,7 @@ class ChainCalibration:
     Parameters
     ----------
     curves : CurveTable
-        By level.
+        Of labels, then by level.
     thresholds : array of shape (1001,)
         The least probability of an answer, for confidences of 0, 0.001, ..., 1.
 
@@ -114,22 +114,21 @@ class ChainCalibration:
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        require(self.curves.method == "isotonic", "curves are not isotonic")
+        require(self.curves.method == "centred", "the curves are of another method")
 
     @classmethod
     def fit(cls, chains: HeldOutChains) -> ChainCalibration | None:
         """Learn from rows that the model was not fitted on; None if they are too few."""
-        there = ~np.isnan(chains.odds)
-        if len(chains.odds) < _LEAST:
+        n_rows, n_levels = chains.odds.shape
+        if n_rows < _LEAST:
             return None
-        members = [
-            (level, Answers(chains.odds[rows, level], chains.right[rows, level] * 1.0, np.ones(n)))
-            for level in range(there.shape[1])
-            for rows in [there[:, level]]
-            for n in [int(np.count_nonzero(rows))]
-            if n
-        ]
-        curves = CurveTable.fit("isotonic", [members], there.shape[1], _PRIOR)
+        there, place = ~np.isnan(chains.odds), _curve_places(chains.odds)
+        members = []
+        for each in np.unique(place[there]).tolist():
+            cells = there & (place == each)
+            odds, right = chains.odds[cells], chains.right[cells].astype(np.float64)
+            members.append((each, Answers(odds, right, np.ones(len(odds)))))
+        curves = CurveTable.fit("centred", [members], n_levels, _PRIOR)
         self = cls(curves, np.zeros(_STEPS + 1))
         reach = np.minimum.accumulate(self._reach(chains.odds), axis=1)
         self.thresholds = _thresholds(np.where(there, reach, 0.0), chains.right)
@@ -175,14 +174,20 @@ class ChainCalibration:
 
     def _reach(self, odds: FloatArray) -> FloatArray:
         """Return the probability of each node of a chain by its own curve; NaN below the end."""
-        found = np.full(odds.shape, np.nan)
-        last = len(self.curves.group) - 1  # a changed hierarchy may be deeper
-        for level in range(odds.shape[1]):
-            rows = ~np.isnan(odds[:, level])
-            at = min(level, last)
-            value = self.curves.at(at, odds[rows, level])
-            found[rows, level] = value if self.curves.group[at] >= 0 else 1.0
+        found, there = np.full(odds.shape, np.nan), ~np.isnan(odds)
+        place = _curve_places(odds).clip(max=len(self.curves.group) - 1)  # if it is deeper now
+        for each in np.unique(place[there]).tolist():
+            cells = there & (place == each)
+            value = self.curves.at(each, odds[cells])
+            found[cells] = value if self.curves.group[each] >= 0 else 1.0
         return found
+
+
+def _curve_places(odds: FloatArray) -> IntArray:
+    """Return the curve of each node: one for labels, the ends of chains, others by level."""
+    ended = np.pad(np.isnan(odds[:, 1:]), ((0, 0), (0, 1)), constant_values=True)
+    place = np.arange(1, odds.shape[1] + 1, dtype=np.int32)
+    return np.where(ended, 0, place).astype(np.int32)
 
 
 class _Rings:
@@ -241,7 +246,7 @@ class _Rings:
         outside = self.mass.cumsum(axis=1)[:, :-1]
         odds = np.log(np.maximum(self.reach()[:, 1:], _TINY)) - np.log(np.maximum(outside, _TINY))
         odds[~self.there[:, 1:]] = np.nan
-        return odds
+        return np.asarray(odds)
 
     def shared(self, proba: FloatArray, reach: FloatArray) -> FloatArray:
         """Return probabilities of classes whose chains have given probabilities.
@@ -257,7 +262,7 @@ class _Rings:
         wanted[:, :-1] -= reach[:, 1:]
         last = self.there.sum(axis=1) - 1
         wanted[rows, last] = reach[rows, last]
-        empty = self.mass <= 0
+        empty = self.mass <= _TINY
         scale = np.divide(wanted, self.mass, out=np.zeros_like(wanted), where=~empty)
         even = np.divide(wanted, self.size, out=np.zeros_like(wanted), where=self.size > 0)
         mix = np.where(empty, 1.0, self._evenness(proba, scale, even, last))
@@ -300,9 +305,10 @@ class _Rings:
 def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     """Return the lowest threshold per confidence with which so many answers are right.
 
-    The answer of a row is its deepest node that reaches the threshold. With e errors among k
-    answers, (e + 1) / (k + 1) is at most one minus the confidence, as the threshold is chosen on
-    the same rows. Where no threshold does, answers need this probability.
+    The answer of a row is its deepest node that reaches the threshold. As the threshold is chosen
+    on the same rows, one more answer counts as wrong, and the share of right answers, less half of
+    its standard error, is at least the confidence. Where no threshold has so many, answers need
+    this probability.
 
     Parameters
     ----------
@@ -313,6 +319,40 @@ def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     Returns
     -------
     array of shape (1001,)
+    """
+    values, n_answers, n_right = answers_by_threshold(reach, right)
+    shares = n_right / (n_answers + 1)
+    shares -= 0.5 * np.sqrt(shares * (1 - shares) / n_answers)
+    at_least = np.maximum.accumulate(shares[::-1])  # by any threshold up to this one
+    place = np.searchsorted(at_least, np.arange(_STEPS + 1) / _STEPS - _SLACK)
+    lowest = values[::-1]
+    found = np.where(place < len(lowest), lowest[place.clip(max=len(lowest) - 1)], 0.0)
+    unknown = place >= len(lowest)
+    found[unknown] = np.maximum(found.max(initial=0.0), np.flatnonzero(unknown) / _STEPS)
+    return np.maximum.accumulate(found)
+
+
+def answers_by_threshold(
+    reach: FloatArray, right: NDArray[np.bool_]
+) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
+    """Count the answers and the right ones by threshold; the answer is the deepest node above it.
+
+    Parameters
+    ----------
+    reach : array of shape (n_samples, n_levels)
+        Probabilities, which decrease from level to level; 0 below the end of a chain.
+    right : bool array of shape (n_samples, n_levels)
+
+    Returns
+    -------
+    thresholds, n_answers, n_right : arrays of shape (n_thresholds,)
+        Thresholds decrease.
+
+    Examples
+    --------
+    >>> reach, right = np.array([[0.9, 0.6], [0.8, 0.0]]), np.array([[True, False], [True, True]])
+    >>> [counts.tolist() for counts in answers_by_threshold(reach, right)]
+    [[0.9, 0.8, 0.6], [1, 2, 2], [1, 2, 1]]
     """
     wider = np.pad(right, ((0, 0), (1, 0)))
     gained = np.diff(wider.astype(np.int64), axis=1)  # right answers, one level deeper
@@ -325,12 +365,4 @@ def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     n_answers = np.cumsum(answered.ravel()[order])
     n_right = np.cumsum(gained.ravel()[order])
     is_last = np.append(values[1:] < values[:-1], True)  # equal ones are answered together
-    values, n_answers, n_right = values[is_last], n_answers[is_last], n_right[is_last]
-    shares = n_right / (n_answers + 1)
-    at_least = np.maximum.accumulate(shares[::-1])  # by any threshold up to this one
-    place = np.searchsorted(at_least, np.arange(_STEPS + 1) / _STEPS - _SLACK)
-    lowest = values[::-1]
-    found = np.where(place < len(lowest), lowest[place.clip(max=len(lowest) - 1)], 0.0)
-    unknown = place >= len(lowest)
-    found[unknown] = np.maximum(found.max(initial=0.0), np.flatnonzero(unknown) / _STEPS)
-    return np.maximum.accumulate(found)
+    return values[is_last], n_answers[is_last], n_right[is_last]

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
-from sklearn.isotonic import isotonic_regression
 
 from palmette._arrays import FloatArray, IntArray
 
@@ -173,6 +172,18 @@ def sigmoid_at(curve: FloatArray, score: FloatArray) -> FloatArray:
     return np.asarray(expit(curve[0] * _log_odds(score) + curve[1]))
 
 
+def _isotonic_steps(answers: Answers) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return distinct scores with their weights and non-decreasing values."""
+    from sklearn.isotonic import isotonic_regression  # a prediction does not need it
+
+    score, place = np.unique(answers.score, return_inverse=True)
+    weight = np.bincount(place, answers.weight).astype(np.float64)
+    share = np.bincount(place, answers.weight * answers.truth) / weight
+    margin = 1 / (float(weight.sum()) + 2)
+    value = isotonic_regression(share, sample_weight=weight, y_min=margin, y_max=1 - margin)
+    return score, weight, value
+
+
 def fit_isotonic(answers: Answers) -> FloatArray:
     """Fit an isotonic regression, linear between its knots.
 
@@ -189,14 +200,37 @@ def fit_isotonic(answers: Answers) -> FloatArray:
     >>> isotonic_at(fit_isotonic(answers), np.array([0.1, 0.5, 0.9])).round(2)
     array([0.17, 0.5 , 0.83])
     """
-    score, place = np.unique(answers.score, return_inverse=True)
-    weight = np.bincount(place, answers.weight)
-    share = np.bincount(place, answers.weight * answers.truth) / weight
-    margin = 1 / (float(weight.sum()) + 2)
-    value = isotonic_regression(share, sample_weight=weight, y_min=margin, y_max=1 - margin)
+    score, _, value = _isotonic_steps(answers)
     kept = np.ones(len(value), dtype=bool)  # points inside a step are redundant
     kept[1:-1] = (value[1:-1] != value[:-2]) | (value[1:-1] != value[2:])
     return np.concatenate([score[kept], value[kept]])
+
+
+def fit_centred(answers: Answers) -> FloatArray:
+    """Fit an isotonic regression, linear between the medians of its steps, which are lines then.
+
+    So rows with different scores keep different probabilities, but for the ends of the curve.
+
+    Returns
+    -------
+    array of shape (2 * n_knots,)
+        Knots, then their values.
+
+    Examples
+    --------
+    >>> answers = Answers(np.arange(6.0), np.array([0.0, 0, 1, 0, 1, 1]), np.ones(6))
+    >>> isotonic_at(fit_centred(answers), np.arange(6)).round(2)
+    array([0.12, 0.31, 0.5 , 0.69, 0.88, 0.88])
+    """
+    score, weight, value = _isotonic_steps(answers)
+    step = np.cumsum(np.diff(value, prepend=value[0]) > 0)
+    ends = np.cumsum(np.bincount(step, weight))
+    half = ends - 0.5 * np.diff(ends, prepend=0.0)
+    centre = score[np.searchsorted(np.cumsum(weight), half - 1e-9)]
+    first = np.unique(step, return_index=True)[1]
+    knots = np.concatenate([score[:1], centre, score[-1:]])
+    values = np.concatenate([value[:1], value[first], value[-1:]])
+    return np.concatenate([knots, values])
 
 
 def isotonic_at(curve: FloatArray, score: FloatArray) -> FloatArray:
@@ -234,7 +268,11 @@ def _log_odds(score: FloatArray) -> FloatArray:
 
 CURVES: dict[
     str, tuple[Callable[[Answers], FloatArray], Callable[[FloatArray, FloatArray], FloatArray]]
-] = {"isotonic": (fit_isotonic, isotonic_at), "sigmoid": (fit_sigmoid, sigmoid_at)}
+] = {
+    "isotonic": (fit_isotonic, isotonic_at),
+    "centred": (fit_centred, isotonic_at),
+    "sigmoid": (fit_sigmoid, sigmoid_at),
+}
 
 
 # ---------------------------------------------------------------------- many curves
@@ -249,7 +287,7 @@ class CurveTable:
 
     Parameters
     ----------
-    method : {"isotonic", "sigmoid"}
+    method : {"isotonic", "centred", "sigmoid"}
     numbers : array of shape (n_numbers,)
         Parameters of all curves: first of the groups, then of the places.
     starts : int array of shape (n_groups + n_places + 1,)
@@ -274,7 +312,7 @@ class CurveTable:
 
         Parameters
         ----------
-        method : {"isotonic", "sigmoid"}
+        method : {"isotonic", "centred", "sigmoid"}
         groups : iterable of lists of (place, Answers)
             The places of every group.
         n_places : int

@@ -59,7 +59,10 @@ def predict(
     confidence: Annotated[
         float | None,
         typer.Option(
-            min=0.0, max=1.0, help="Also write the deepest node with at least this probability."
+            min=0.0,
+            max=1.0,
+            help="Also write the deepest node that is sure enough for this share of the answers "
+            "to be right.",
         ),
     ] = None,
     explain: Annotated[
