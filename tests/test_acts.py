@@ -124,10 +124,11 @@ mlflow.py: download_artifacts getattr iterdir mkdir write_text
 persistence/_writing.py: atomic_write
 persistence/checkpoints.py: atomic_write open
 reporting/_report.py: atomic_write
-table/_delimited.py: open*2
+table/_delimited.py: open*3
 table/_large.py: glob open
 table/_binary_files.py: ParquetFile ZipFile*2 open read_excel
 table/_reading.py: glob open read_bytes
+table/_split_files.py: ParquetFile ParquetWriter atomic_write*2
 table/_sources.py: OSFile atomic_write glob*2 iterdir open*2 open_bytes
 table/_writing.py: ParquetWriter*2 atomic_write*2
 """,

@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from palmette.reporting import report
     from palmette.reviewing import review
     from palmette.scoring import HirrScore
-    from palmette.table import fit_table, migrate
+    from palmette.table import fit_table, migrate, split_table
 
 __version__ = "0.2.0"
 
@@ -166,6 +166,7 @@ __all__ = [
     "routing",
     "save",
     "scoring",
+    "split_table",
     "weak",
 ]
 
@@ -213,7 +214,7 @@ __getattr__, __dir__ = lazy_names(
         "palmette.reviewing": "review",
         "palmette.routing": "",
         "palmette.scoring": "scoring HirrScore",
-        "palmette.table": "fit_table migrate",
+        "palmette.table": "fit_table migrate split_table",
         "palmette.weak": "",
     },
 )

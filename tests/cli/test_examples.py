@@ -61,6 +61,10 @@ def files(tmp_path_factory) -> Path:
     new = make_goods(12, 2).drop(columns="category")
     new.to_csv(folder / "new.csv", index=False)
     new.rename(columns={"title": "name"}).to_csv(folder / "renamed.csv", index=False)
+    customers = [f"C{i % 9}" for i in range(40)]
+    days = [f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(40)]
+    orders = products.assign(customer=customers, ordered=days)
+    orders.to_csv(folder / "orders.csv", index=False)
     levels = products["category"].str.split(" > ", expand=True).set_axis(["group", "kind"], axis=1)
     products.drop(columns="category").join(levels).to_csv(folder / "levels.csv", index=False)
     tags = levels["kind"].where(products["price"] < 9, levels["group"] + ";" + levels["kind"])

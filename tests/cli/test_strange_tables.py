@@ -193,6 +193,9 @@ TABLES: dict[str, tuple[Callable[[], Path], int]] = {
     ),
 }  # fmt: skip
 
+# tables with zero characters, or with more characters in a cell than a workbook holds
+NO_WORKBOOK = {"types of pyarrow", "empty strings and zero characters", "long cells"}
+
 # tables that fit refuses, with a word of the error; other commands get a model of the plain table
 REFUSED: dict[str, tuple[Callable[[], Path], str]] = {
     "lone surrogates": (
@@ -217,16 +220,19 @@ def commands(table: Path, part: int | None) -> Iterator[tuple[str, list[Any]]]:
         words = ends.split()
         return words if part is None else words[part % every :: every]
 
-    for end in some("csv tsv jsonl parquet", 4):
+    for end in some("csv tsv jsonl parquet xlsx", 5):
         yield "predict", ["m.palmette", table, "--out", f"p.{end}", "--explain", "--top", 2]
-    for end in some("parquet csv tsv jsonl", 4):
+    for end in some("xlsx parquet csv tsv jsonl", 5):
         page = ["--html", "r.html"] if end in ("csv", "jsonl") else []
         yield "review", ["m.palmette", table, "--folds", 2, "--out", f"r.{end}", *page]
     outputs = ["--html", "q.html", "--json", "q.json", "--md", "q.md"]
     yield "report", ["m.palmette", table, *outputs]
     for name in some("card eval learn compare", 3):
         yield name, OTHERS[name](table)
-    yield "migrate", ["m.palmette", "--map", "map.csv", "--table", table, "--dry-run"]
+    for end in some("jsonl xlsx parquet csv tsv", 5):
+        yield "split", [table, "--target", "kind", "--out", f"s.{end}", "--test-out", f"u.{end}"]
+        changes = ["m.palmette", "--map", "map.csv", "--table", table, "--dry-run"]
+        yield "migrate", [*changes, "--report", f"g.{end}"]
     yield "hierarchy", [table]
 
 
@@ -247,7 +253,7 @@ OTHERS: dict[str, Callable[[Path], list[Any]]] = {
 }  # fmt: skip
 
 
-OUTPUT = re.compile(r".+\.(csv|tsv|jsonl|parquet|html|json|md|svg)")
+OUTPUT = re.compile(r".+\.(csv|tsv|jsonl|parquet|xlsx|html|json|md|svg)")
 
 
 class _Page(HTMLParser):
@@ -268,6 +274,10 @@ def check_output(path: Path, n_rows: int | None) -> None:
     elif path.stem == "r" and path.suffix != ".html":
         with suppress(ReadError):  # without findings a table has no rows, and JSON lines no columns
             assert "finding" in read_whole(TableSource.of(path))
+    elif path.stem in ("s", "u"):
+        assert len(read_whole(TableSource.of(path)))
+    elif path.stem == "g":
+        assert "needs_rows" in read_whole(TableSource.of(path))
     elif path.suffix == ".json":
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
         if path.stem == "l":
@@ -336,7 +346,9 @@ def check_answers(palmette: Any, name: str, part: int | None) -> None:
     result = palmette("fit", table, *FIT)
     assert result.exit_code == 0, result.output
     n_rows = 2 if name == "two rows" else N
-    assert {"predict", "report"} <= run_all(palmette, table, n_rows, part)
+    succeeded = run_all(palmette, table, n_rows, part)
+    refused = {"predict"} if name in NO_WORKBOOK and part is not None and part % 5 == 4 else set()
+    assert {"predict", "report"} <= succeeded | refused
     report = json.loads(Path("q.json").read_text(encoding="utf-8"))
     assert report["setting"]["data"]["rows"] == n_labelled
     serve(table)

@@ -158,7 +158,7 @@ def test_sets_hold_the_truth(goods, path):
 FRAME = pd.DataFrame({"name": ["a,b", None, 'say "x"'], "p": [0.25, float("nan"), 1.0]})
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.xlsx"])
 def test_what_is_written_is_read_again(tmp_path, name):
     with open_writer(tmp_path / name) as writer:
         writer.write(FRAME)
@@ -169,7 +169,7 @@ def test_what_is_written_is_read_again(tmp_path, name):
     assert found["p"].astype(float).fillna(-1).tolist() == [0.25, -1, 1, 1, -1, 0.25]
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.xlsx"])
 def test_after_an_error_there_is_no_file(tmp_path, name):
     def break_off():
         with open_writer(tmp_path / name) as writer:

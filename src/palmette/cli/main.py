@@ -32,6 +32,7 @@ from palmette.cli.predict import predict
 from palmette.cli.report import report
 from palmette.cli.review import review
 from palmette.cli.serve import serve
+from palmette.cli.split import split
 from palmette.exceptions import PalmetteError
 
 __all__ = ["ExitCode", "app", "exit_on_error", "main"]
@@ -198,8 +199,8 @@ _HARMLESS = (
     "coverage date-format decimal delimiter description drop dry-run encoding excel-safe explain "
     "folds format group header k label-separator labels-separator language license lines list "
     "max-depth merge-case method metrics minutes model models name posthoc precision quick rounds "
-    "search seed separator sheet skip-bad-rows splits target test-size text time title top "
-    "use-labels verbose yes"
+    "search seed separator sheet similarity skip-bad-rows splits target test test-size text time "
+    "title top use-labels verbose yes"
 )
 _FROM_FILES = frozenset(_HARMLESS.split())
 _MAX_OPTIONS = 2**20  # bytes of a file of options
@@ -313,6 +314,7 @@ def _common(
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     demo,
+    split,
     fit,
     predict,
     report,

@@ -51,7 +51,9 @@ def migrate(
     ] = False,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write one line per changed node to a .csv, .tsv or .jsonl file."),
+        typer.Option(
+            help="Write one line per changed node to a .csv, .tsv, .jsonl, .parquet or .xlsx file."
+        ),
     ] = None,
     separator: Separator = None,
     format: Format = None,
@@ -77,6 +79,7 @@ def migrate(
     from palmette.persistence import save
     from palmette.table._migrate import Migration
     from palmette.table._sources import TableSource
+    from palmette.table._writing import OUTPUTS
 
     if out is None and not dry_run:
         raise PalmetteError("no output is given: pass --out new.palmette, or --dry-run.")
@@ -88,7 +91,7 @@ def migrate(
     if out is not None:
         require_writable(out, [".palmette"])
     if report is not None:
-        require_writable(report, [".csv", ".tsv", ".jsonl"])
+        require_writable(report, OUTPUTS)
     require_csv(excel_safe, [report])
     source = None
     if table is not None:

@@ -49,8 +49,9 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write: .csv, .tsv, .jsonl or .parquet, or .h5ad for an AnnData file, "
-            "to whose .obs the predictions are added. By default CSV is written to standard output."
+            help="File to write: .csv, .tsv, .jsonl, .parquet or .xlsx, or .h5ad for an AnnData "
+            "file, to whose .obs the predictions are added. By default CSV is written to standard "
+            "output."
         ),
     ] = None,
     top: Annotated[

@@ -41,8 +41,8 @@ def review(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write: .csv, .tsv, .jsonl or .parquet. Without --out and --html, CSV is "
-            "written to standard output."
+            help="File to write: .csv, .tsv, .jsonl, .parquet or .xlsx. Without --out and --html, "
+            "CSV is written to standard output."
         ),
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write one self-contained .html page.")] = None,

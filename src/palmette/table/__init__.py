@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from palmette.table._label_rows import label_rows
     from palmette.table._migrate import migrate
     from palmette.table._model import TableModel, fit_table
+    from palmette.table._split import split_table
     from palmette.table._texts import TextVectorizer
 
-__all__ = ["TableModel", "TextVectorizer", "fit_table", "label_rows", "migrate"]
+__all__ = ["TableModel", "TextVectorizer", "fit_table", "label_rows", "migrate", "split_table"]
 
 # a prediction needs none of what compares and fits models
 __getattr__, __dir__ = lazy_names(
@@ -19,6 +20,7 @@ __getattr__, __dir__ = lazy_names(
         "palmette.table._label_rows": "label_rows",
         "palmette.table._migrate": "migrate",
         "palmette.table._model": "TableModel fit_table",
+        "palmette.table._split": "split_table",
         "palmette.table._texts": "TextVectorizer",
     },
 )

@@ -9,7 +9,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -98,6 +98,19 @@ def delimited_parts(source: TableSource, rows: int) -> Iterator[Part]:
                 path=source.title,
                 line=reader.line + 1,
             ) from error
+
+
+def text_lines(source: TableSource, stack: ExitStack) -> tuple[Iterator[str], str]:
+    """Return the lines of a text with their ends, counted as rows are, and its encoding.
+
+    Parameters
+    ----------
+    source : TableSource
+    stack : ExitStack
+        Closes the file.
+    """
+    text = _as_text(stack.enter_context(source.open()), source)
+    return iter(text), text.encoding
 
 
 @contextmanager

@@ -350,13 +350,13 @@ def _rows_of(columns: list[Any]) -> tuple[NDArray[np.intp], list[Any]]:
     """Number the distinct rows of columns of any values."""
     known: dict[Any, int] = {}
     found = [
-        known.setdefault(tuple(map(_key, row)), len(known))
+        known.setdefault(tuple(map(cell_key, row)), len(known))
         for row in zip(*(column.tolist() for column in columns), strict=True)
     ]
     return np.array(found, dtype=np.intp), list(known)
 
 
-def _key(cell: Any) -> Any:
+def cell_key(cell: Any) -> Any:
     if isinstance(cell, list | tuple | np.ndarray):
-        return tuple(map(_key, cell))
+        return tuple(map(cell_key, cell))
     return None if is_missing(cell) else cell  # NaN does not equal itself

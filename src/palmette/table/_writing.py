@@ -1,12 +1,14 @@
-"""Writing tables in chunks, whole or not at all: CSV, TSV, JSON lines, Parquet."""
+"""Writing tables in chunks, whole or not at all: CSV, TSV, JSON lines, Parquet, workbooks."""
 
 from __future__ import annotations
 
+import datetime
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OURS = "palmette columns"  # attribute of a table: columns of results, not of its file
-OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
+OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq", ".xlsx")
 
 
 class Piece(NamedTuple):
@@ -31,7 +33,7 @@ class Piece(NamedTuple):
     Parameters
     ----------
     n_rows : int
-    content : str or DataFrame
+    content : str, DataFrame, or names of columns with lists of cells
         By format.
     header : str
         What is written before the first piece.
@@ -82,9 +84,9 @@ def open_writer(path: Path | None, excel_safe: bool = False) -> Iterator[TableWr
         sys.stdout.flush()
         return
     suffix = path.suffix.lower()
-    if suffix in (".parquet", ".pq"):
+    if suffix in (".parquet", ".pq", ".xlsx"):
         with atomic_write(path, "wb") as stream:
-            writer = _Parquet(stream)
+            writer = _Workbook(stream) if suffix == ".xlsx" else _Parquet(stream)
             try:
                 yield writer
                 writer.close()
@@ -234,6 +236,135 @@ def _is_storable(kind: Any) -> bool:
     except pa.ArrowException:
         return False
     return True
+
+
+# ---------------------------------------------------------------------- workbooks
+
+_MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 2**20, 2**14, 2**15 - 1  # of a sheet, and of a cell
+_EXACT = 10**15  # spreadsheets keep 15 digits of a number
+_FIRST_DAY = datetime.date(1900, 3, 1)  # before, spreadsheets disagree on the days
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_OTHERWISE = "Write .csv, .jsonl or .parquet"
+
+
+def _sheet_rows(frame: pd.DataFrame) -> Piece:
+    """Rows as the cells of a sheet."""
+    ours = frame.attrs.get(OURS, ())
+    columns = []
+    for name in frame.columns:
+        cells = frame[name].tolist()
+        if name in ours and frame[name].dtype.kind == "f":
+            cells = [float(_short(cell)) for cell in cells]
+        columns.append([_sheet_cell(cell, name) for cell in cells])
+    names = [_sheet_text(str(name), name) for name in frame.columns]
+    return Piece(len(frame), (names, list(zip(*columns, strict=True))))
+
+
+def _sheet_cell(cell: Any, name: Any) -> Any:
+    """Return a cell as a workbook has it: text for all that spreadsheets would change."""
+    if isinstance(cell, str):
+        return _sheet_text(cell, name)
+    if is_missing(cell):
+        return None
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, bool):
+        return cell
+    if isinstance(cell, int):
+        return cell if abs(cell) < _EXACT else str(cell)
+    if isinstance(cell, float):
+        return cell if np.isfinite(cell) else str(cell)
+    if isinstance(cell, datetime.date | datetime.time | datetime.timedelta):
+        return _sheet_time(cell)
+    return _sheet_text(str(_flat(cell)), name)
+
+
+def _sheet_time(cell: Any) -> Any:
+    """Return a date, a time or a duration, as text if spreadsheets have no such value."""
+    if isinstance(cell, datetime.timedelta):
+        return cell if cell >= datetime.timedelta(0) else str(cell)
+    is_exact = getattr(cell, "microsecond", 0) % 1000 == 0 and not getattr(cell, "nanosecond", 0)
+    if getattr(cell, "tzinfo", None) is not None or not is_exact:
+        return cell.isoformat()
+    if isinstance(cell, datetime.time):
+        return cell
+    day = cell.date() if isinstance(cell, datetime.datetime) else cell
+    return cell if day >= _FIRST_DAY else cell.isoformat()
+
+
+def _sheet_text(cell: str, name: Any) -> str:
+    """Return a text, if a cell of a workbook can hold it."""
+    if len(cell) > _MAX_CHARACTERS:
+        raise PalmetteError(
+            f"a cell of the column {str(name)[:60]!r} has {len(cell):,} characters: a workbook has "
+            f"at most {_MAX_CHARACTERS:,}. {_OTHERWISE}, or shorten the cell."
+        )
+    found = _NO_XML.search(cell)
+    if found is not None:
+        raise PalmetteError(
+            f"a cell of the column {str(name)[:60]!r} has the control character "
+            f"\\u{ord(found.group()):04x}, which a workbook cannot hold. {_OTHERWISE}, or remove "
+            "it."
+        )
+    return cell
+
+
+class _Workbook:
+    """A sheet whose texts are never read as formulas."""
+
+    def __init__(self, stream: Any) -> None:
+        try:
+            from openpyxl import Workbook  # type: ignore[import-untyped]
+        except ImportError:
+            raise PalmetteError(
+                "writing .xlsx needs openpyxl: pip install 'palmette[table]'"
+            ) from None
+        self.form: Form = _sheet_rows
+        self._stream, self._book = stream, Workbook(write_only=True)
+        self._sheet: Any = self._book.create_sheet("palmette")
+        self._n_rows = 0
+
+    def append(self, piece: Piece) -> None:
+        names, rows = piece.content
+        if not self._n_rows:
+            if len(names) > _MAX_COLUMNS:
+                raise PalmetteError(
+                    f"the table has {len(names):,} columns: a sheet has at most {_MAX_COLUMNS:,}. "
+                    f"{_OTHERWISE}."
+                )
+            rows = [names, *rows]
+        self._n_rows += len(rows)
+        if self._n_rows > _MAX_ROWS:
+            raise PalmetteError(
+                f"the table has more rows than a sheet, which has at most {_MAX_ROWS:,} with the "
+                f"names of the columns. {_OTHERWISE}, or split the table."
+            )
+        for row in rows:
+            self._sheet.append([self._as_text(c) if isinstance(c, str) else c for c in row])
+
+    def write(self, frame: pd.DataFrame) -> None:
+        self.append(self.form(frame))
+
+    def _as_text(self, cell: str) -> Any:
+        """Return a text that could be read as a formula or an error as a cell of type text."""
+        if not cell or cell[0] not in "=+-@#":
+            return cell
+        from openpyxl.cell import WriteOnlyCell  # type: ignore[import-untyped]
+
+        made = WriteOnlyCell(self._sheet, cell)
+        made.data_type = "s"
+        made.quotePrefix = True  # it stays a text when somebody edits it
+        return made
+
+    def close(self) -> None:
+        self._book.save(self._stream)
+
+    def drop(self) -> None:
+        """Remove the temporary file of a sheet that is not saved."""
+        if not self._sheet.closed:
+            with suppress(Exception):  # an error is on its way already
+                self._sheet.close()
+                self._sheet._writer.cleanup()
 
 
 def _flat(cell: Any) -> Any:
