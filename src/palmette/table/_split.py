@@ -23,7 +23,8 @@ from palmette.table._reading import as_part, read_parts
 from palmette.table._related import find_related
 from palmette.table._schema import Schema
 from palmette.table._sources import TableSource
-from palmette.table._target import TargetForm, find_columns
+from palmette.table._target import TargetForm
+from palmette.table._target_cells import find_columns
 from palmette.table._written import Written, guess_given, near_names
 
 if TYPE_CHECKING:
