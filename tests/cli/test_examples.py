@@ -82,6 +82,7 @@ def files(tmp_path_factory) -> Path:
         "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
         '<http://x.org/1> a skos:Concept ; skos:prefLabel "cat"@en, "kissa"@fi .\n'
     )
+    (folder / "review.csv").write_text("line,given,corrected\n2,Food > Fruit,Bread\n")
     fit(
         str(folder / "products.csv"), ["category"], folder / "model.palmette",
         model="class-tree", folds=0,

@@ -63,7 +63,7 @@ def test_planted_labels_are_found_and_the_far_one_comes_first(found):
 def test_the_columns_and_the_summary(found, goods):
     assert found.columns.tolist() == [
         "row", "finding", "rank", "given", "given_probability", "proposed", "proposed_probability",
-        "distance", "score", "reason", "title",
+        "corrected", "distance", "score", "reason", "title",
     ]  # fmt: skip
     facts = found.attrs["review"]
     assert facts["rows"] == facts["labelled"] == len(goods)

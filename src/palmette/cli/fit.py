@@ -114,6 +114,13 @@ def fit(
             help="Class weights: balanced (all labels have the same total weight) or none."
         ),
     ] = "none",
+    corrections: Annotated[
+        Path | None,
+        typer.Option(
+            help="Review of this table, by palmette review --out, whose column 'corrected' has the "
+            "right labels, or drop to leave a row out."
+        ),
+    ] = None,
     use_labels: Annotated[
         bool,
         typer.Option(
@@ -201,6 +208,7 @@ def fit(
         "coverage": coverage,
         "search": search,
         "class_weight": class_weight,
+        "corrections": corrections,
         "use_labels": use_labels,
         "language": language,
         "seed": seed,

@@ -94,7 +94,8 @@ def review(
     DataFrame
         One line per finding: ``line`` (of a text file; otherwise ``row``, the number of a row, or
         the index of a DataFrame under its name), ``finding``, ``rank``, ``given``,
-        ``given_probability``, ``proposed``, ``proposed_probability``, ``distance``
+        ``given_probability``, ``proposed``, ``proposed_probability``, ``corrected`` (empty: see
+        `fit_table`), ``distance``
         (edges between both labels; with several labels per row the number of labels that differ),
         ``score`` (of a wrong label, the probability that it is wrong; of ``equal rows``, the share
         of rows with another label; otherwise from 0, fits and is certain, to 1), ``reason``; with
@@ -353,13 +354,15 @@ class _Listing:
 
         extra = ["missing", "superfluous"] if self._model.several_paths_ else []
         names = ["place", "finding", "rank", "given", "given_probability", "proposed",
-                 "proposed_probability", "distance", "score", "reason", *extra]  # fmt: skip
+                 "proposed_probability", "corrected", "distance", "score", "reason",
+                 *extra]  # fmt: skip
         found = pd.DataFrame(self._rows, columns=names)
         rows = found["place"].to_numpy(dtype=np.int64)
         found["place"] = places.to_numpy()[rows]
         title = "row" if places.name is None or places.name in names else str(places.name)
         found = found.rename(columns={"place": title})
         found["distance"] = found["distance"].astype("Int64")
+        found["corrected"] = pd.Series([None] * len(found), dtype=object)  # a person fills it in
         cells = table[list(self._model.schema_.names())].iloc[rows].reset_index(drop=True)
         ours = list(found.columns)
         taken = set(ours)

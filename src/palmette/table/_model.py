@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from palmette.persistence.checks import array, held
 from palmette.table._answering import TableAnswers, class_paths
 from palmette.table._class_weights import check_class_weight
 from palmette.table._clock import Clock
+from palmette.table._corrections import corrected
 from palmette.table._features import TableFeatures
 from palmette.table._final import finish
 from palmette.table._fit import Race, Wrapping, check_options, summarize
@@ -73,6 +75,7 @@ def fit_table(
     scratch: str | os.PathLike[str] | None = None,
     client: Any = None,
     yes: bool = False,
+    corrections: Any = None,
     verbose: bool = False,
     watch: Callable[[str, float], None] | None = None,
     tell: Callable[[str], None] | None = None,
@@ -161,6 +164,10 @@ def fit_table(
     yes : bool
         Take the likely reading of a table that can be read in several ways, where a wrong one would
         spoil the model, such as a target of prices; by default it is an `AmbiguousTableError`.
+    corrections : DataFrame or name of a file, optional
+        A review of this table (`palmette.review`) whose column ``corrected`` a person has filled
+        in: the right label of a row, or ``drop`` to leave it out. Rows are found by their line or
+        number, and an error names a row that is not the one that was reviewed.
     verbose : bool
         Whether `tell` is told about every column.
     watch : callable, optional
@@ -207,6 +214,10 @@ def fit_table(
         use_labels=use_labels, language=language, yes=yes,
     )  # fmt: skip
     try:
+        if corrections is not None:
+            plain = partial(read, bad=BadRows(), tell=lambda words: None, use_labels=False)
+            edits = corrected(corrections, table, partial(clock.within, np.inf, plain))
+            read = partial(read, corrected=edits.apply)
         problem = clock.within(np.inf, read)
     finally:
         if bad is not None and bad_rows is not None:
@@ -214,6 +225,8 @@ def fit_table(
     if tell is None:  # here, since a warning of the thread that reads names no line of the caller
         for sentence in problem.notes:
             warnings.warn(f"{sentence}.", TableWarning, stacklevel=caller_level())
+    for line in edits.facts.sentences() if corrections is not None else ():
+        say(line)
     for line in reading_lines(problem, text, verbose):
         say(line)
     race = Race(
@@ -233,6 +246,8 @@ def fit_table(
     if use_labels:
         asked = language if language is None or isinstance(language, str) else list(language)
         summary["use_labels"], summary["language"] = use_labels, asked
+    if corrections is not None:
+        summary["corrections"] = asdict(edits.facts)
     summary["rows_skipped"], summary["rows_repeated"] = problem.n_bad, problem.n_duplicates
     summary["columns_left_out"] = dict(problem.schema.left_out)
     summary["notes"] = list(problem.notes)

@@ -20,6 +20,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._separators import detect_separator
 from palmette.hierarchy._vocabulary import Languages
 from palmette.table._binary_files import other_sheets
+from palmette.table._delimited import Part
 from palmette.table._label_rows import LabelRows
 from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._near_labels import count_nodes, find_spellings, sentences_on_names
@@ -212,11 +213,12 @@ def read_problem(
     use_labels: bool | str = False,
     language: Languages | None = None,
     yes: bool = False,
+    corrected: Callable[[Part], Part] | None = None,
 ) -> TableProblem:
     """Read the rows, the labels and the hierarchy of a table; see `fit_table`.
 
     Bad rows of a file are added to `bad`, or are errors without it. Of a table that is too large
-    for `memory`, a sample of the rows is read.
+    for `memory`, a sample of the rows is read. `corrected` changes rows before they are looked at.
     """
     notes: list[str] = []
 
@@ -241,6 +243,8 @@ def read_problem(
     else:
         frame, lines = as_part(source)
     file = source if isinstance(source, TableSource) else None  # a DataFrame has any attributes
+    if corrected is not None:
+        frame, lines = corrected(Part(frame, lines))
     given, learner = read_hierarchy(hierarchy, seed, n_jobs)
     _check_depth(max_depth, given)
     hint = _headerless(source, frame)
