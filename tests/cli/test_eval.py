@@ -155,7 +155,9 @@ def test_rows_in_parts_are_measured_as_all_at_once(fitted, n_rows, monkeypatch):
     frame = pd.DataFrame([*rows, *rows[:3]], columns=["text", "tags"])
     training = pd.DataFrame([*rows[:5], ("wolf", "wolf")], columns=["text", "tags"])
     found = evaluate(fitted, in_parts(frame, n_rows), [1, 3], in_parts(training, n_rows))
+    drift = found.pop("drift")
     assert found == literally(fitted, frame, [1, 3], training)
+    assert drift == evaluate(fitted, frame, [1, 3], training)["drift"]
 
 
 def test_the_row_of_an_error_is_that_of_the_table(tmp_path):

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_MOST_DIFFERENCES = 9  # that are printed
+
 
 def command(
     model: Annotated[Path, typer.Argument(help="Model file written by palmette fit.")],
@@ -121,12 +123,24 @@ def command(
     if unknown := found["unknown_labels"]:
         rows += f", {unknown:,} label{'s' * (unknown != 1)} that the model does not know"
     console.print(rows, highlight=False)
+    _print_drift(found["drift"])
     if json is not None:
         from palmette._files import atomic_write
 
         with atomic_write(json) as file:
             file.write(json_module.dumps({"k": ks, **found}, indent=1) + "\n")
         say(f"wrote {json}")
+
+
+def _print_drift(drift: list[dict[str, Any]]) -> None:
+    """Print where the table differs from the training table, the greatest differences first."""
+    differing = [each["sentence"] for each in drift if each["differs"]]
+    if differing:
+        say("The table differs from the training table:")
+    for sentence in differing[:_MOST_DIFFERENCES]:
+        say(f"- {sentence}")
+    if len(differing) > _MOST_DIFFERENCES:
+        say(f"- and {len(differing) - _MOST_DIFFERENCES:,} more: --json FILE has all of them")
 
 
 def evaluate(
@@ -152,10 +166,12 @@ def evaluate(
     Returns
     -------
     dict
-        ``"at_k"`` has a value per k for every measure, ``"predictions"`` one value.
+        ``"at_k"`` has a value per k for every measure, ``"predictions"`` one value, and ``"drift"``
+        the comparisons with the training table.
     """
     from palmette import metrics
     from palmette.reporting._parts import call_each, rows_at_once
+    from palmette.table._drift import Drift
 
     if not hasattr(model, "predict_proba"):
         raise PalmetteError(
@@ -168,13 +184,14 @@ def evaluate(
             counted.append(labels)
     true, best, overlap = _LabelRows(columns), _LabelRows(columns), _Overlap()
     waiting: deque[set[Any]] = deque()  # labels of rows that are not predicted yet
-    n_rows = 0
+    n_rows, drift = 0, Drift(model)
 
     def labelled_rows() -> Iterator[Any]:
         nonlocal n_rows
         for labels, frame in _labelled(model, table):
             kept = np.flatnonzero([bool(row) for row in labels])
             n_rows += len(frame)
+            drift.add(frame, labels)
             true.append(rows := [set(labels[i]) for i in kept.tolist()])
             waiting.extend(rows)
             yield frame.iloc[kept]
@@ -208,6 +225,7 @@ def evaluate(
         "rows": len(true),
         "rows_left_out": n_rows - len(true),
         "unknown_labels": len(unknown),
+        "drift": [each.facts() for each in drift.differences()],
     }
 
 

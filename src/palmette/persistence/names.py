@@ -220,6 +220,7 @@ STORED: dict[str, str] = {
     "multipath.Ranks": "palmette.multipath._base:_Ranks",
     "table.AnswerForm": "palmette.table._given_labels:AnswerForm",
     "table.Entry": "palmette.table._tournament:Entry",
+    "table.ColumnProfile": "palmette.table._profile:ColumnProfile",
     "table.Finished": "palmette.table._final:Finished",
     "table.Fold": "palmette.table._tournament:Fold",
     "table.NumberScaler": "palmette.table._scaling:NumberScaler",

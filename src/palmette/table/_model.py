@@ -34,6 +34,7 @@ from palmette.table._fit import Race, Wrapping, check_options, summarize
 from palmette.table._given_labels import AnswerForm, GivenLabels, frame_of_rows
 from palmette.table._group_names import name_groups
 from palmette.table._problem import TableProblem, is_file, read_problem
+from palmette.table._profile import ColumnProfile, profile_of
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
 from palmette.table._shown import reading_lines
@@ -268,6 +269,7 @@ def fit_table(
         several_paths=problem.several_paths or not hierarchy_.is_tree,
         summary=summary,
     )
+    fitted.profile_ = profile_of(problem.frame, problem.schema)
     rows = problem.class_rows()  # none of labels that only the thesaurus has
     summary["class_rows"] = [
         rows[path[-1] if fitted.learnt_ and isinstance(path, tuple) else path]
@@ -361,6 +363,8 @@ class TableModel(TableAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[
         Their names, used or not, if they had any.
     several_paths_ : bool
         Whether a row may have several paths.
+    profile_ : dict of str to ColumnProfile, or None
+        How the values of the columns were distributed; None in files of earlier versions.
     summary_ : dict
         Plain facts about the fit: rows, columns, leaderboard, seconds, seed, versions, and
         ``class_rows``, the number of training rows of each label of ``class_paths_``.
@@ -393,9 +397,11 @@ class TableModel(TableAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[
         "label_form_": held(AnswerForm, or_none=True),
         "n_features_in_": held(int),
         "feature_names_in_": array("O", "n_features_in_", or_absent=True, or_none=True),
+        "profile_": held(dict, each=(ColumnProfile,), or_none=True, or_absent=True),
     }
 
     calibration_: ChainCalibration | None = None  # files may lack it
+    profile_: dict[str, ColumnProfile] | None = None  # and this
 
     def __init__(
         self,
