@@ -223,6 +223,7 @@ class Migration:
             summary=copy.deepcopy(model.summary_),
         )
         made.set_label_form(model.label_form_)
+        made.profile_ = model.profile_
         self._note(made)
         return made
 
