@@ -219,9 +219,11 @@ class AnswerForm:
         """
         form = self.form
         if form.several:
+            # a model of sets of one label predicts paths
+            sets = (row if isinstance(row, set) else {row} for row in answers)
             rows = [
                 form.row_type(sorted((self.label(path, text) for path in row), key=str))
-                for row in answers
+                for row in sets
             ]
             return form.container.wrap(object_array(rows), index)
         labels = [self.label(path, text) for path in answers]
