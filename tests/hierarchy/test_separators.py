@@ -166,6 +166,9 @@ def test_any_mark_that_forms_a_tree_is_found(mark):
         ["red, green", "green, blue", "red, blue"],
         ["1.5", "2.5", "1.0", "2.0"],
         ["12:30", "12:45", "13:30", "13:45"],
+        ["Mon 12:30", "Mon 12:45", "Tue 12:30", "Tue 12:45"],
+        ["2024-01-05", "2024-01-06", "2024-02-05", "2024-02-06"],
+        ["en-US", "en-GB", "de-DE", "de-AT"],
         ["T-shirt", "e-mail", "X-ray", "Y-axis"],
         ["Smith, John", "Doe, Jane", "Kay, Al", "Poe, Edgar"],
         ["\U0001f34e Apple", "\U0001f34e Pear", "\U0001f528 Saw", "\U0001f528 Axe"],
@@ -174,6 +177,48 @@ def test_any_mark_that_forms_a_tree_is_found(mark):
 )
 def test_marks_of_names_form_no_tree(labels):
     assert detect_separator(labels, any_mark=True) is None
+
+
+INNER = [*GOODS, *{path[:end] for path in GOODS for end in (1, 2)}]
+
+
+@pytest.mark.parametrize(
+    "mark", [*(m for m in MARKS if m not in ("&", "-")), ": ", ", ", "\n", " ➡️ ", " < "]
+)
+@pytest.mark.parametrize("paths", [INNER, [("All", *path) for path in GOODS]], ids=["inner", "one"])
+def test_paths_may_end_at_inner_nodes_or_have_one_top(mark, paths):
+    labels = [mark.join(path) for path in paths]
+    found = detect_separator(labels, any_mark=True)
+    assert {split_path(label, found) for label in labels} == set(paths)
+
+
+@pytest.mark.parametrize("form", ["/{}", "{};", "> {}"])
+def test_a_separator_may_stand_before_or_behind_all_labels(form):
+    mark = form.replace("{}", "").strip()
+    labels = [form.format(mark.join(path)) for path in GOODS]
+    assert detect_separator(labels, any_mark=True) == mark
+
+
+GENRES = ["Action", "Comedy", "Drama", "Horror", "Sci-Fi", "War"]
+
+
+@pytest.mark.parametrize("mark", ["|", ", ", "; ", "、", " + ", " and ", " / ", " "])
+def test_sets_of_plain_names_are_found(mark):
+    rng = np.random.default_rng(0)
+    drawn = [sorted(rng.choice(GENRES, size, False)) for size in rng.integers(1, 4, 60)]
+    assert detect_separators([mark.join(cell) for cell in drawn]) == (None, mark)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [f"{size} {thing}" for size in ("big", "small", "old") for thing in ("cat", "dog", "cow")],
+        ["Clothing, Shoes & Jewelry", "Books, Music", "Food, Drinks", "Toys, Games"],
+        [f"{a}/{b}" for a in ("en", "fr", "de", "it") for b in ("fr", "de", "it") if a != b],
+    ],
+)
+def test_names_of_several_words_are_no_sets(labels):
+    assert detect_separators(labels) == (None, None)
 
 
 @pytest.mark.parametrize("separator", [" > ", "::", " :: ", "/", " » ", ": ", "->"])

@@ -64,6 +64,7 @@ _CODE = 2.9  # minimum mean number of parts of codes of digits
 _BRACKETS = (re.compile(r"([^(]+?)\s*\((.+)\)"), re.compile(r"\[([^\]]+)\]\s*(.+)"))
 _DEEP = 2.5  # mean number of names of paths, from which on a mark inside of words is no chance
 _GROUP = 2.2  # minimum mean number of labels of a top, of pairs of names with such a mark
+_TIME = re.compile(r"\d:\d\d(?!\d)")
 _DATES = re.compile(r"\d{4}([-./])\d{1,2}\1\d{1,2}(?:[ T].*)?|\d{1,2}([-./])\d{1,2}\2\d{2,4}")
 _PATH_MARKS = (
     *("\n", " || ", "||", " && ", "; ", ";", " | ", "|", ", ", ","),
@@ -318,7 +319,8 @@ def _marks_of(labels: list[str]) -> Iterator[tuple[str, int, list[tuple[str, ...
         marks = {mark for mark in _MARKS.findall(label) if label.strip(mark) == label.strip()}
         counts.update(marks | {mark.strip() or mark for mark in marks})
     for mark, count in counts.items():
-        if 2 * count < len(some):
+        n_times = sum(_TIME.search(label) is not None for label in some) if mark == ":" else 0
+        if 2 * count < len(some) or 2 * n_times > len(some):
             continue
         paths = [split_path(label, mark) for label in labels if mark in label]
         if len(paths) > 1:
