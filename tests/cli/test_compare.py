@@ -85,7 +85,7 @@ def test_every_option_is_a_parameter(parse):
 def test_defaults(parse):
     options = parse(compare, "digits")
     assert options.pop("data") == ["digits"]
-    assert options.pop("models") == "flat,local-per-node,local-per-parent,local-per-level"
+    assert options.pop("models") == "flat-linear,flat-naive-bayes,local-per-parent-svm,class-tree"
     assert options.pop("metrics") == "hierarchical_f1,tree_induced_error,leaf_accuracy"
     assert options.pop("seed") == 0
     assert options.pop("n_jobs") == 1

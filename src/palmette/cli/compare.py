@@ -49,7 +49,7 @@ def compare(
     ],
     models: Annotated[
         str, typer.Option(help="Names of models, separated by commas (see palmette models).")
-    ] = "flat,local-per-node,local-per-parent,local-per-level",
+    ] = "flat-linear,flat-naive-bayes,local-per-parent-svm,class-tree",
     metrics: Annotated[
         str, typer.Option(help="Scores, separated by commas; the first one ranks the models.")
     ] = "hierarchical_f1,tree_induced_error,leaf_accuracy",

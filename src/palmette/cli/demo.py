@@ -12,7 +12,7 @@ from palmette.cli._options import Seed
 
 __all__ = ["demo"]
 
-MODELS = ("flat", "local-per-node", "local-per-parent", "local-per-level", "class-tree", "mf-tree")
+MODELS = ("flat-linear", "flat-naive-bayes", "local-per-parent-svm", "class-tree", "mf-tree")
 _WIDTH = 80  # of the picture, in characters
 _LINES = 32  # of the drawing
 _FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # web fonts would need the network
