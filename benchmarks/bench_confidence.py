@@ -110,10 +110,10 @@ def measure(model: Any, test: pd.DataFrame) -> tuple[list[Any], list[list[Any]]]
         fits = (plain <= true) & (true < h.subtree_end[plain])
         best_share = max(oracle(chains[i], reach[i], c) for i in (0, 1))
         leaf = sorted_leaf_share(proba.max(axis=1), right, c)
-        lines.append(
-            [c, int(given.sum()), given.mean(), (given & is_class[sure]).mean(), correct[given].mean(),
-             max(best_share, leaf), leaf, before.mean(), fits[before].mean()]
-        )  # fmt: skip
+        answered = [int(given.sum()), given.mean(), (given & is_class[sure]).mean()]
+        could = [max(best_share, leaf), leaf]
+        plainly = [before.mean(), fits[before].mean()]
+        lines.append([c, *answered, correct[given].mean(), *could, *plainly])
     return errors, lines
 
 
