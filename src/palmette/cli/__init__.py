@@ -15,6 +15,7 @@ postpone(
         "numpy.testing",
         "scipy.optimize",
         "scipy.stats",
+        "sklearn.multioutput",
         "sklearn.preprocessing",
         "yaml",
     ]
