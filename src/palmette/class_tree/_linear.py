@@ -217,7 +217,8 @@ class LinearRouter(Router):
         check_positive(self, "C", words=("scale",))
         check_positive(self, "tol")
         check_positive(self, "max_iter", words=("auto",))
-        if self.prune != "auto" and not (is_number(self.prune) and self.prune >= 0):
+        prune: Any = 0.0 if self.prune == "auto" else self.prune
+        if not (is_number(prune) and prune >= 0):
             raise PalmetteError(
                 f"prune={self.prune!r}: expected a number of at least 0, or 'auto'."
             )
