@@ -78,7 +78,7 @@ table/_explain.py: getattr
 table/_features.py: getattr
 """,
     "Modules and classes are in a table of the source, and names of files are looked up there.": """
-__init__.py: getattr import_module*2
+_imports.py: getattr import_module*3
 feature_selection/_selector.py: attrgetter getattr import_module
 metrics/_scorers.py: getattr*2 import_module
 models/_catalogue.py: getattr*3 import_module

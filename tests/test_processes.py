@@ -14,6 +14,8 @@ from tests.persistence.round_trips import bytes_of
 from palmette.compare._problems import Problem
 from palmette.compare._store import fingerprint
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.persistence import save
+from palmette.table import fit_table
 
 # one process for all of them, since its start takes longer than what it does
 SCRIPT = """
@@ -56,6 +58,42 @@ load(sys.argv[1])
 told["a model file is read"] = list(sys.modules)
 print(json.dumps(told))
 """
+
+
+# what a prediction of texts leaves alone; a postponed library is there, but has no content
+PREDICTION = """
+import json, sys
+from pathlib import Path
+from palmette.cli.predict import predict
+predict(Path(sys.argv[1]), sys.argv[2], out=Path(sys.argv[3]))
+loaded = [n for n, m in sys.modules.items() if type(m).__name__ != "_Postponed"]
+print(json.dumps(loaded))
+"""
+UNUSED = """
+skrub skops.io matplotlib dask distributed polars torch scipy.stats scipy.optimize
+sklearn.linear_model sklearn.metrics sklearn.model_selection sklearn.pipeline sklearn.preprocessing
+sklearn.tree palmette.compare palmette.metrics palmette.models palmette.table._tournament
+"""
+
+
+def test_a_prediction_of_texts_starts_without_what_it_does_not_use(tmp_path):
+    things = ["red apple", "green pear", "small saw", "long nail"] * 15
+    goods = {"thing": things, "kind": ["Food > Fruit", "Food > Fruit", "Tools > Saws",
+                                       "Tools > Nails"] * 15}  # fmt: skip
+    model = fit_table(
+        goods, "kind", model="class-tree", columns={"thing": "text"}, folds=0, time=None
+    )
+    save(model, tmp_path / "model.palmette")
+    (tmp_path / "new.csv").write_text("thing\nred pears\n")
+    names = [tmp_path / "model.palmette", tmp_path / "new.csv", tmp_path / "out.csv"]
+    done = subprocess.run(
+        [sys.executable, "-c", PREDICTION, *names], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = set(json.loads(done.stdout))
+    assert "palmette.class_tree._classifier" in loaded
+    assert not loaded & set(UNUSED.split())
+    assert "red pears,Food > Fruit," in (tmp_path / "out.csv").read_text()
 
 
 @pytest.fixture(scope="module")

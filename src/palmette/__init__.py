@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from palmette._lazy_names import lazy_names
+from palmette._imports import lazy_names
 from palmette.exceptions import DataHomeError, HierarchyError, LabelError, PalmetteError, ReadError
 
 if TYPE_CHECKING:

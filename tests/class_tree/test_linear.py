@@ -231,6 +231,22 @@ class TestPrune:
         assert np.array_equal(pruned.coef.toarray(), expected)
         assert 0 < pruned.n_weights < whole.n_weights
 
+    def test_auto_changes_a_classifier_by_less_than_a_twentieth(self):
+        X, codes = sparse_rows(6)
+        tree = Hierarchy.from_paths([("g", name) for name in "abc"] + [("h", n) for n in "def"])
+        routes = [
+            LinearRouter(prune=each).train(problem_of(tree, X, codes)) for each in (0, "auto")
+        ]
+        whole, brief = (each.coef.toarray() for each in routes)
+        assert np.array_equal(routes[0].bias, routes[1].bias)
+        assert routes[1].lanes is None  # weights of one node are stored together, as without
+        assert np.count_nonzero(brief) < np.count_nonzero(whole)
+        change, norms = (np.linalg.norm(each, axis=1) for each in (brief - whole, whole))
+        assert (change < 0.05 * norms).all()
+        large = brief != 0
+        assert np.allclose(brief[large], whole[large], rtol=2**-8, atol=0)
+        assert (np.frexp(brief)[0] * 2**8 % 1 == 0).all()
+
     def test_of_nothing_is_stored_whole_and_scores_the_same(self):
         # two levels, and more rows than a table of all features pays for
         X, codes = sparse_rows(6)
@@ -286,7 +302,8 @@ class TestMistakes:
             ({"against": "all"}, "against='all' is unknown: expected 'rest' or 'each'"),
             ({"loss": "logistic", "against": "each"}, "against='each' with loss='logistic'"),
             ({"siblings": True, "loss": "logistic"}, "siblings=True with loss='logistic'"),
-            ({"prune": -0.1}, "prune=-0.1: expected a number of at least 0"),
+            ({"prune": -0.1}, "prune=-0.1: expected a number of at least 0, or 'auto'"),
+            ({"prune": "some"}, "prune='some': expected a number of at least 0, or 'auto'"),
         ],
     )
     def test_are_named(self, parameters, message):

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray
 from palmette.base._answers import best_of
-from palmette.base._foreign import proba_of
+from palmette.base._foreign import is_pipeline, proba_of
 from palmette.decisions._decode import top_classes
 from palmette.decisions._rules import BestPath, Confident, Decoding
 from palmette.exceptions import PalmetteError
@@ -33,14 +32,14 @@ from palmette.labels._space import LabelSpace
 
 def final_step(estimator: Any) -> Any:
     """Return the classifier at the end of a pipeline, or the estimator itself."""
-    while isinstance(estimator, Pipeline):
+    while is_pipeline(estimator):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
 def to_last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Return X as transformed for the classifier at the end of a pipeline, and that classifier."""
-    while isinstance(estimator, Pipeline):
+    while is_pipeline(estimator):
         if len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)
         estimator = estimator.steps[-1][1]

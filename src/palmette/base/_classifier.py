@@ -16,7 +16,6 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from palmette import metrics  # noqa: F401 (registers scoring="hierarchical_f1" with scikit-learn)
 from palmette._arrays import (
     FloatArray,
     IntArray,
@@ -28,6 +27,7 @@ from palmette._arrays import (
     row_chunks,
     take_rows,
 )
+from palmette._imports import import_after
 from palmette._text import caller_level
 from palmette.base._column_units import ColumnUnits, Kind
 from palmette.base._fitting import (
@@ -61,6 +61,9 @@ from palmette.hierarchy._pictures import fitted_html
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import array, held
+
+# scoring="hierarchical_f1" is known to scikit-learn as soon as it knows scorers at all
+import_after("sklearn.metrics._scorer", "palmette.metrics")
 
 
 def _has_proba(self: HierarchicalClassifier) -> bool:

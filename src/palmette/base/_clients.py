@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Iterator
@@ -256,6 +255,8 @@ def scatter(client: Any, data: Any, timeout: float, **options: Any) -> Any:
 
     async def scattering() -> Any:
         return await client.scatter(data, hash=False, timeout=timeout, asynchronous=True, **options)
+
+    import asyncio
 
     sent = asyncio.run_coroutine_threadsafe(scattering(), client.loop.asyncio_loop)
     try:

@@ -20,7 +20,6 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
@@ -30,6 +29,7 @@ from threadpoolctl import ThreadpoolController
 from palmette._arrays import FloatArray, IntArray, in_memory, take_rows
 from palmette._text import caller_level
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
+from palmette.base._foreign import is_pipeline
 from palmette.base._one_path import check_single_paths, moved_to, tree_of_learnt
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError, PathLabelsWarning
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -137,7 +137,7 @@ def weight_keyword(estimator: Any) -> str:
         # metadata routing passes the plain name to the step that requested it
         if get_config()["enable_metadata_routing"]:
             return "sample_weight"
-        if isinstance(estimator, Pipeline):
+        if is_pipeline(estimator):
             name, last = estimator.steps[-1]
             return f"{name}__{weight_keyword(last)}"
         return weight_keyword(estimator.estimator)
@@ -151,7 +151,7 @@ def _passes_keywords(estimator: Any) -> bool:
     """Return whether `fit` passes any keyword to an inner estimator, as searches do."""
     parameters = inspect.signature(estimator.fit).parameters.values()
     takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
-    return takes_any and (isinstance(estimator, Pipeline) or hasattr(estimator, "estimator"))
+    return takes_any and (is_pipeline(estimator) or hasattr(estimator, "estimator"))
 
 
 # ---------------------------------------------------------------------- labels

@@ -6,6 +6,7 @@ answer that cannot be used is an error that names the classifier, and not a wron
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,13 @@ from palmette.hierarchy._hierarchy import Hierarchy
 Where = Callable[[], str]  # writes where a classifier stands, such as " at node 'a/b'"
 
 _FAR = 1e-3  # from 0, 1 or a sum of 1: more than rounding in single precision
+
+
+def is_pipeline(estimator: Any) -> bool:
+    """Whether an estimator is a `Pipeline` of scikit-learn."""
+    # its module imports half of SciPy; while nobody has imported it, there is no pipeline
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(estimator, module.Pipeline)
 
 
 def anywhere() -> str:

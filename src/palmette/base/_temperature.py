@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy import optimize
 from scipy.special import softmax
 
 from palmette._arrays import FloatArray, IntArray
@@ -54,7 +54,7 @@ def fit_inverse_temperature(proba: FloatArray, classes: IntArray, weights: Float
         return 0.1
     if slope(high) >= 0:
         return 10.0
-    return float(np.exp(brentq(slope, low, high, xtol=1e-12)))
+    return float(np.exp(optimize.brentq(slope, low, high, xtol=1e-12)))
 
 
 def held_out_third(codes: IntArray, seed: int) -> NDArray[np.bool_]:

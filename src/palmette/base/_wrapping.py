@@ -14,7 +14,6 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
-from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils import get_tags
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
@@ -301,6 +300,8 @@ class WrappedClassifier:
     def _fit_matrix(self, X: Any, labels: NodeLabels, weights: FloatArray | None) -> None:
         estimator = self.estimator
         if not get_tags(estimator).classifier_tags.multi_label:
+            from sklearn.multioutput import MultiOutputClassifier  # which imports its searches
+
             estimator = MultiOutputClassifier(estimator)
         check_scores(estimator)
         nodes = nodes_in(labels.closed)

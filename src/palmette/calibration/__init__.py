@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from palmette._lazy_names import lazy_names
+from palmette._imports import lazy_names
 
 if TYPE_CHECKING:
     from palmette.calibration._classifier import CalibratedHierarchicalClassifier

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.tree import ExtraTreeClassifier
 
 from palmette._arrays import (
     FloatArray,
@@ -91,6 +90,8 @@ class ForestRouter(SharedRouter):
 
     def _sklearn_grower(self, X: Any, problem: RoutingProblem) -> Callable[[int], _Grown]:
         """Return a function that grows the tree of a seed."""
+
+        from sklearn.tree import ExtraTreeClassifier  # which imports half of scikit-learn
 
         def grow(seed: int) -> _Grown:
             tree = ExtraTreeClassifier(max_features=self.max_features, random_state=seed)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.preprocessing import normalize
+from sklearn import preprocessing
 
 from palmette._arrays import FloatArray
 from palmette.base._grow import ClassProblem, IntArray, assign_with_capacity
@@ -109,7 +109,7 @@ class _Directions:
 
     @cached_property
     def points(self) -> Any:
-        return normalize(self.problem.statistics.sum)
+        return preprocessing.normalize(self.problem.statistics.sum)
 
 
 def _with_used_columns(points: Any) -> Any:
@@ -150,7 +150,7 @@ def _balanced_k_means(
         total = float(cosines[np.arange(n), part].sum())
         if total <= before * (1.0 + _GAIN):
             break
-        before, centres = total, normalize(_sums(points, part, n_parts))
+        before, centres = total, preprocessing.normalize(_sums(points, part, n_parts))
     return part
 
 

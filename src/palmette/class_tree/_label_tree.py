@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import minimize_scalar
-from sklearn.metrics import average_precision_score
+from scipy import optimize, sparse
 
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
 from palmette.base._class_moments import Run
@@ -516,6 +514,8 @@ def _measure(
     pairs = scores.ravel(), hits.ravel(), each.ravel()
     measure = 0.0
     if n_true > 0:
+        from sklearn.metrics import average_precision_score  # which imports scipy.stats
+
         measure = float(average_precision_score(pairs[1], pairs[0], sample_weight=pairs[2]))
     return _Held(measure, pairs, pairs[0], n_true).settle()
 
@@ -562,7 +562,7 @@ def _best_exponent(scores: FloatArray, hits: NDArray[np.bool_], weights: FloatAr
         missed = np.log(-np.expm1(np.minimum(found, -1e-12)))
         return -float(weights @ np.where(hits, found, missed))
 
-    return float(np.exp(minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x))
+    return float(np.exp(optimize.minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x))
 
 
 def set_router(sparse_rows: bool, loss: str = "squared_hinge") -> LinearRouter:

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import linear_sum_assignment
+from scipy import optimize, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -226,5 +225,5 @@ def _spectrum(sums: Matrix, sizes: FloatArray, mean: FloatArray, grouped: FloatA
     vectors = np.where(values > _NOTHING * max(values[0], 0.0), vectors, 0.0)
     top = np.abs(vectors).argmax(axis=0)
     vectors = vectors * np.where(vectors[top, np.arange(n_options)] < 0, -1.0, 1.0)
-    _, order = linear_sum_assignment(-(grouped.T @ np.abs(vectors)))
+    _, order = optimize.linear_sum_assignment(-(grouped.T @ np.abs(vectors)))
     return vectors[:, order]

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import preprocessing
 from sklearn.base import BaseEstimator, clone
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from palmette.base._fitting import label_column, sorted_classes
@@ -128,7 +128,7 @@ class BalancedTree(ClassTreeLearner):
             raise PalmetteError(f"metric={self.metric!r}: expected 'euclidean' or 'cosine'.")
         means = problem.statistics.mean
         if self.metric == "cosine":
-            means = normalize(means)
+            means = preprocessing.normalize(means)
         ones = np.ones(problem.n_classes)
         return ClassSimilarity(ones, ones, True, means=means)
 

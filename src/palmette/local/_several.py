@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
+from sklearn import multioutput
 from sklearn.base import clone
-from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils import get_tags
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells
@@ -217,11 +217,15 @@ def _for_labels(estimator: Any, n_labels: int) -> Any:
     """Return a clone for a 0/1 matrix of this number of columns; for one column, for a vector."""
     if n_labels == 1 or get_tags(estimator).classifier_tags.multi_label:
         return clone(estimator)
-    return MultiOutputClassifier(clone(estimator))
+    return multioutput.MultiOutputClassifier(clone(estimator))
 
 
 def _weight_name(estimator: Any) -> str:
-    inner = estimator.estimator if isinstance(estimator, MultiOutputClassifier) else estimator
+    inner = (
+        estimator.estimator
+        if isinstance(estimator, multioutput.MultiOutputClassifier)
+        else estimator
+    )
     return weight_keyword(inner)
 
 
@@ -232,7 +236,7 @@ def label_proba(estimator: Any, X: Any, n_labels: int, where: Where) -> FloatArr
     """Return the probabilities of the labels of a block: (n_samples, n_labels)."""
     if n_labels == 1:
         return yes_proba(estimator, X, where)[:, None]
-    if isinstance(estimator, MultiOutputClassifier):
+    if isinstance(estimator, multioutput.MultiOutputClassifier):
         return np.column_stack([yes_proba(each, X, where) for each in estimator.estimators_])
     return outputs_of(estimator, X, n_labels, where)
 

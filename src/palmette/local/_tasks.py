@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells
 from palmette.base._fitting import run_jobs, weight_keyword
@@ -57,8 +56,10 @@ class TaskKey:
     node: int | None
 
 
-def default_estimator() -> LogisticRegression:
+def default_estimator() -> Any:
     """Return the estimator that is used if none is given."""
+    from sklearn.linear_model import LogisticRegression  # which imports all linear models
+
     return LogisticRegression(max_iter=1000)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
 from palmette._arrays import IntArray, take_rows
 from palmette.base._adapters import final_step
@@ -329,6 +328,8 @@ def _fit_own_kind(
                 words = " ".join(str(error).split())[:200]
                 name = type(final_step(template)).__name__
                 tell(f"logistic regression instead of {name}, which cannot be fitted: {words}")
+            from sklearn.linear_model import LogisticRegression
+
             plain = WrappedClassifier(LogisticRegression(max_iter=1000))
             return plain.fit(X, labels, None, several=several)
 

@@ -230,8 +230,9 @@ def _class_tree(context: ModelContext) -> Any:
         n_jobs=context.n_jobs,
         random_state=context.random_state,
     )
-    if context.text:  # more passes and a stricter tolerance cost time and gain nothing
-        model.set_params(router=LinearRouter(siblings=True, tol=0.1, max_iter="auto"))
+    # more passes, a stricter tolerance and all bits of weights cost time or space and gain nothing
+    if context.text:
+        model.set_params(router=LinearRouter(siblings=True, tol=0.1, max_iter="auto", prune="auto"))
     return model
 
 
@@ -240,6 +241,13 @@ def _flat_linear(context: ModelContext) -> Any:
 
     star = RandomTree(leaf_size=2**31 - 1)  # all classes below the root
     return _class_tree(replace(context, hierarchy=star))
+
+
+def _mf_tree(context: ModelContext) -> Any:
+    from palmette.routing import LinearRouter
+
+    model = _classifier("class_tree", "MFTreeClassifier")(context)
+    return model.set_params(router=LinearRouter(prune="auto")) if context.text else model
 
 
 def _along(base: str, learner: str) -> Make:
@@ -274,7 +282,7 @@ _LEARNT: tuple[tuple[str, Make, str, Needs], ...] = (
     ),
     (
         "mf-tree",
-        _learnt("MFTreeClassifier"),
+        _over_labels(_mf_tree),
         "MF-Tree: a learned tree, linear, beam search",
         _IN_PLACE,
     ),

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -25,15 +25,8 @@ from palmette.hierarchy._vocabulary import Languages
 from palmette.persistence._acting import harmless
 from palmette.persistence.checks import array, held
 from palmette.table._answering import TableAnswers, class_paths
-from palmette.table._class_weights import check_class_weight
-from palmette.table._clock import Clock
-from palmette.table._corrections import corrected
 from palmette.table._features import TableFeatures
-from palmette.table._final import finish
-from palmette.table._fit import Race, Wrapping, check_options, summarize
 from palmette.table._given_labels import AnswerForm, GivenLabels, frame_of_rows
-from palmette.table._group_names import name_groups
-from palmette.table._problem import TableProblem, is_file, read_problem
 from palmette.table._profile import ColumnProfile, profile_of
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
@@ -41,6 +34,9 @@ from palmette.table._shown import reading_lines
 from palmette.table._sources import BadRows
 from palmette.table._target import TargetForm
 from palmette.table._written import Given
+
+if TYPE_CHECKING:
+    from palmette.table._problem import TableProblem
 
 
 def fit_table(
@@ -189,6 +185,14 @@ def fit_table(
     >>> model.summary_["leaderboard"][0]["hierarchical_f1"]
     1.0
     """
+    # a model that is loaded needs none of these
+    from palmette.table._class_weights import check_class_weight
+    from palmette.table._clock import Clock
+    from palmette.table._corrections import corrected
+    from palmette.table._final import finish
+    from palmette.table._fit import Race, Wrapping, check_options, summarize
+    from palmette.table._problem import is_file, read_problem
+
     parameters: dict[str, Any] = {
         "model": model, "hierarchy": hierarchy, "settings": settings, "time": time, "folds": folds,
         "columns": columns, "drop": drop, "text": text, "separator": separator,
@@ -288,6 +292,8 @@ def _with_group_names(hierarchy: Hierarchy, problem: TableProblem) -> Hierarchy:
     shape = len(rows), hierarchy.n_nodes
     members = sparse.csr_array((np.ones(len(nodes)), nodes, starts), shape=shape)
     kinds = problem.schema.names("text") + problem.schema.names("category")
+    from palmette.table._group_names import name_groups
+
     return name_groups(hierarchy, [problem.frame[name] for name in kinds], members)
 
 
@@ -507,6 +513,8 @@ class TableModel(TableAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[
         -------
         self
         """
+        from palmette.table._problem import is_file
+
         table = frame_of_rows(X, None)
         frame = as_frame(table)
         given = GivenLabels.read(y, len(frame), frame.columns, self.separator)

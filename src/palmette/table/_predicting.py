@@ -11,7 +11,6 @@ import numpy as np
 from palmette._arrays import row_chunks, take_rows
 from palmette._text import listed
 from palmette.exceptions import PalmetteError
-from palmette.table._explain import Explainer
 from palmette.table._model import TableModel
 from palmette.table._reading import CHUNK_ROWS, read_parts, seems_headerless
 from palmette.table._schema import Unread
@@ -27,6 +26,8 @@ from palmette.table.answers import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from palmette.table._explain import Explainer
 
 _AT_ONCE = 2**23  # probabilities in memory at a time: 64 MiB, several times
 
@@ -230,6 +231,12 @@ def _answerer(model: TableModel, wishes: Wishes) -> Callable[[Any], dict[str, An
     return _OneAnswer(model, wishes)
 
 
+def _explainer(model: TableModel) -> Explainer:
+    from palmette.table._explain import Explainer  # which knows all kinds of models
+
+    return Explainer(model)
+
+
 class _Texts:
     """Texts of nodes, each made once."""
 
@@ -255,7 +262,7 @@ class _OneAnswer:
         self._model, self._wishes = model, wishes
         self._answers = model.path_answers()
         self._texts = _Texts(model)
-        self._explainer = Explainer(model) if wishes.explain else None
+        self._explainer = _explainer(model) if wishes.explain else None
 
     def __call__(self, X: Any) -> dict[str, Any]:
         answers, wishes = self._answers, self._wishes
@@ -288,7 +295,7 @@ class _BareAnswers:
 
     def __init__(self, model: TableModel, wishes: Wishes) -> None:
         self._model, self._texts = model, _Texts(model)
-        self._explainer = Explainer(model) if wishes.explain else None
+        self._explainer = _explainer(model) if wishes.explain else None
 
     def __call__(self, X: Any) -> dict[str, Any]:
         from palmette.table.answers import nodes_of
@@ -307,7 +314,7 @@ class _SeveralAnswers:
         self._model, self._wishes, self._has_proba = model, wishes, has_proba
         self._texts = _Texts(model)
         self._mark = model.target_.labels_mark
-        self._explainer = Explainer(model) if wishes.explain else None
+        self._explainer = _explainer(model) if wishes.explain else None
 
     def __call__(self, X: Any) -> dict[str, Any]:
         model, h = self._model, self._model.hierarchy_
