@@ -94,11 +94,20 @@ def _executed(tree: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def importers() -> dict[str, frozenset[str]]:
-    """Return the modules that import a module, by its name."""
+    """Return the modules that import a module, by its name, or give its names when asked for."""
+    given = {other: found | _given_names(sources()[other]) for other, found in imports().items()}
     return {
-        name: frozenset(other for other, found in imports().items() if name in found)
+        name: frozenset(other for other, found in given.items() if name in found)
         for name in sources()
     }
+
+
+def _given_names(path: Path) -> frozenset[str]:
+    """Return the modules in the table of `lazy_names`, if a package has one."""
+    text = path.read_text(encoding="utf-8")
+    calls = ast.walk(ast.parse(text)) if "lazy_names(" in text else ()
+    keys = [key for node in calls if isinstance(node, ast.Dict) for key in node.keys]
+    return frozenset(key.value for key in keys if isinstance(key, ast.Constant)) & sources().keys()
 
 
 def folder_of(module: str) -> str:
