@@ -122,7 +122,7 @@ def test_no_row_has_a_label(small, tmp_path):
 
 def test_the_row_of_an_error_is_that_of_the_table(small, tmp_path):
     model, table = goods("one path")
-    table.loc[30, "kind"] = "Food >  > Fruit"
+    table.loc[30, "kind"] = " > "
     with pytest.raises(PalmetteError, match=r"^row 31 of the target column"):
         report(model, table)
     with (
