@@ -36,6 +36,8 @@ def test_kinds_and_numbers_are_those_of_single_columns(monkeypatch, times):
     columns = {name: pd.Series(cells * times, dtype=object) for name, cells in STRANGE.items()}
     columns["floats"] = pd.Series([0.5, np.nan, 2.5] * times)
     columns["far"] = pd.Series([0.5, np.inf, 2.5] * times)
+    columns["nullable"] = pd.array([1, None, 2] * times, dtype="Int64")
+    columns["categories"] = pd.Categorical(["1", "2", None] * times)
     columns["integers"] = pd.Series([3, 1, 2] * times)
     frame = pd.DataFrame(columns)
     together, told = Schema.infer(frame, tell=lambda words: None), []

@@ -46,7 +46,7 @@ def number_columns(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, NDArr
     """
     found: dict[str, NDArray[np.float64]] = {}
     wanted = frame.columns.get_indexer(list(names))
-    kinds = np.array([dtype.kind for dtype in frame.dtypes])[wanted]
+    kinds = np.array([d.kind if isinstance(d, np.dtype) else "" for d in frame.dtypes])[wanted]
     for part in row_chunks(len(names), len(frame), _CELLS_AT_ONCE):
         for kind, read in (("O", _of_strings), ("iuf", _of_numbers)):
             chosen = np.arange(len(names))[part][np.isin(kinds[part], list(kind))]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palmette._arrays import is_missing
+from palmette._arrays import is_missing, row_chunks
 from palmette._files import decode_text
 from palmette._text import HALF, caller_level
 from palmette.exceptions import PalmetteError, ReadError, TableWarning
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 20_000
 _CORPUS_COLUMNS = ["text", "subjects"]
 _URI = re.compile(r"<([^<>\s]+)>")
+_CELLS_AT_ONCE = 2**22
 _LOOK = 1_000  # rows that show whether the first line has names
 
 
@@ -225,6 +226,8 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
     """
     import pandas as pd
 
+    if _has_plain_cells(frame):
+        return frame
     of_objects = (pd.StringDtype, pd.CategoricalDtype, pd.ArrowDtype)
     changed: dict[str, Any] = {}
     for name, column in frame.items():
@@ -252,6 +255,20 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
         return frame
     columns = {name: changed.get(name, frame[name]) for name in frame.columns}
     return pd.DataFrame(columns, index=frame.index)
+
+
+def _has_plain_cells(frame: pd.DataFrame) -> bool:
+    """Whether all cells are None or whole strings, as those of text files."""
+    if not all(isinstance(dtype, np.dtype) and dtype.kind == "O" for dtype in frame.dtypes):
+        return False
+    for part in row_chunks(frame.shape[1], len(frame), _CELLS_AT_ONCE):
+        cells = frame.iloc[:, part].to_numpy(dtype=object).ravel().tolist()
+        if not set(map(type, cells)) <= {str, type(None)} or "" in cells:
+            return False
+        joined = "".join(filter(None, cells))
+        if not joined.isascii() and has_halves([joined]):
+            return False
+    return True
 
 
 def _has_strange_times(column: pd.Series[Any]) -> bool:

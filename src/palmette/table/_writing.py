@@ -375,7 +375,10 @@ def _flat(cell: Any) -> Any:
 
 def _written(column: pd.Series[Any], is_ours: bool) -> list[Any]:
     """Cells of a column as written; empty for missing values. Only ours have fewer digits."""
-    cells: list[Any] = ["" if is_missing(cell) else _flat(cell) for cell in column.tolist()]
+    cells: list[Any] = column.tolist()
+    if set(map(type, cells)) == {str}:  # as nearly all columns of a text file, perhaps thousands
+        return cells
+    cells = ["" if is_missing(cell) else _flat(cell) for cell in cells]
     if column.dtype.kind != "f":
         return cells
     write = _short if is_ours else _whole_number
