@@ -15,6 +15,7 @@ __all__ = ["Clock"]
 
 Watch = Callable[[str, float], None]
 
+_BEYOND, _MOST_BEYOND = 0.15, 4.0  # share of the limit, and seconds, that a fit may exceed it by
 _COMPILING = 0.5  # seconds after which the compilation of kernels is announced
 
 
@@ -75,6 +76,12 @@ class Clock:
     def left(self) -> float:
         """Seconds that are left; infinite without a limit."""
         return np.inf if self.seconds is None else self.seconds - self.counted()
+
+    def grace(self) -> float:
+        """Seconds by which the final fit may exceed the limit, rather than leave out rows."""
+        if self.seconds is None or self.hurried:
+            return 0.0
+        return min(_BEYOND * self.seconds, _MOST_BEYOND)
 
     def hurry(self, seconds: float) -> None:
         """Leave at most some seconds, after an interrupt."""

@@ -27,9 +27,12 @@ from palmette.table._held_out import learned_calibration
 from palmette.table._large import GIB, stratified_rows
 from palmette.table._problem import TableProblem
 from palmette.table._schema import Unread
-from palmette.table._tournament import Tournament
+from palmette.table._tournament import Entry, Tournament
 from palmette.table.answers import gives_node_proba
 
+_CLEARLY = 0.005  # hierarchical F1 that a quicker model must be better by than the winner
+_MARGIN = 1.2  # of the seconds of a fit on a part of the rows
+_GROWTH = 1.15  # exponent of the number of rows in the time of a fit
 _TOLD = r".* needs a tree, but \w+ has learned a DAG"  # a warning of a fit that is shown
 
 
@@ -103,10 +106,11 @@ def finish(
     say: Callable[[str], None],
     clock: Clock,
 ) -> Finished:
-    """Fit the winner on all rows, or on as many as the time allows.
+    """Fit the winner on all rows, or on as many as the time allows; see `_choose`.
 
-    If not even the rows of the tournament can be exceeded, or after Ctrl-C or SIGTERM, the model of
-    the tournament is kept.
+    Once a fit on a part of the rows has ended, and all would fit into the time that is left, they
+    are used. If not even the rows of the tournament can be exceeded, or after Ctrl-C or SIGTERM,
+    the model of the tournament is kept.
 
     Parameters
     ----------
@@ -122,38 +126,50 @@ def finish(
     """
     start = time.monotonic()
     kept = None if tournament is None else tournament.fallback
-    most = race.rows_in_memory(name, wrapping)
-    rows = _final_rows(problem, name, race, wrapping, tournament, clock, most)
     stop = None if tournament is None else tournament.interrupted
-    calibration = None if wrapping.calibrate else _calibration(name, tournament)
-    estimator: Any = None
-    ending = "there is no time for a final fit: "
-    if rows is not None:
-        n_rows = len(rows)
-        part = f"all {n_rows:,}" if n_rows == problem.n_all else f"{n_rows:,}"
-        clock.step(f"{name}, {part} rows")
-        if n_rows < problem.n_all:
-            lacking = "memory" if n_rows == most else "time"
+    winner, n_rows = name, race.rows_in_memory(name, wrapping)
+    is_timed = tournament is not None and kept is not None and clock.seconds is not None
+    if is_timed and kept is not None and tournament is not None:
+        name, n_rows = _choose(name, race, wrapping, tournament, clock)
+        n_rows = n_rows if n_rows > kept.n_rows else 0
+        if name != winner and n_rows:
             say(
-                f"{name} is fitted on {n_rows:,} of {problem.n_all:,} rows: allow more {lacking} "
-                "to use all"
+                f"there is no time to fit {winner} on all rows: {name}, which is quicker, is "
+                f"fitted on {n_rows:,}"
             )
-        try:
-            limit = np.inf if kept is None else _left(clock)
-            sharpens = wrapping.calibrate is None and calibration is None
+    most = race.rows_in_memory(name, wrapping)
+    calibration = None if wrapping.calibrate else _calibration(name, tournament)
+    sharpens = wrapping.calibrate is None and calibration is None
+    estimator: Any = None
+    n_fitted, ending = 0, "there is no time for a final fit: "
+    try:
+        while n_rows:
+            part = f"all {n_rows:,}" if n_rows == problem.n_all else f"{n_rows:,}"
+            clock.step(f"{name}, {part} rows")
+            began = clock.counted()
+            limit = np.inf if kept is None else max(clock.left(), 0.0) + clock.grace()
+            rows = _draw(problem, n_rows, race.seed)
             fit = partial(_final_fit, problem, name, race, wrapping, sharpens, rows)
             if problem.rest is not None:
                 fit = partial(_fit_rest, problem, name, race, wrapping, sharpens, rows, say)
             estimator, vectorizer = clock.within(limit, fit)
-        except OutOfTime:
-            ending = "the final fit did not end in time: "
-        except (KeyboardInterrupt, SystemExit) as error:
-            if kept is None:
-                raise
-            stop, ending = error, "interrupted: "
+            n_fitted, seconds = n_rows, clock.counted() - began
+            n_rows = most if is_timed and _has_time(n_fitted, seconds, most, clock) else 0
+    except OutOfTime:
+        ending = "the final fit did not end in time: "
+    except (KeyboardInterrupt, SystemExit) as error:
+        if kept is None:
+            raise
+        stop, ending = error, "interrupted: "
+    if 0 < n_fitted < problem.n_all:
+        lacking = "memory" if n_fitted == most else "time"
+        say(
+            f"{name} is fitted on {n_fitted:,} of {problem.n_all:,} rows: allow more {lacking} "
+            "to use all"
+        )
     if estimator is None and kept is not None:
-        name, estimator, n_rows = kept
-        say(f"{ending}kept {name} as fitted on {n_rows:,} rows of the first fold")
+        name, estimator, n_fitted = kept
+        say(f"{ending}kept {name} as fitted on {n_fitted:,} rows of the first fold")
         calibration = _calibration(name, tournament)
         vectorizer = race.vectorizer
     if wrapping.calibrate is None and not gives_node_proba(estimator):
@@ -165,7 +181,7 @@ def finish(
         )
     ended = None if stop is None else "Ctrl-C" if isinstance(stop, KeyboardInterrupt) else "SIGTERM"
     seconds = time.monotonic() - start
-    return Finished(name, estimator, vectorizer, hierarchy, n_rows, seconds, ended, calibration)
+    return Finished(name, estimator, vectorizer, hierarchy, n_fitted, seconds, ended, calibration)
 
 
 def _calibration(name: str, tournament: Tournament | None) -> ChainCalibration | None:
@@ -269,48 +285,62 @@ def _write_features(
     return found.mapped(), y
 
 
-def _final_rows(
-    problem: TableProblem,
-    name: str,
-    race: Race,
-    wrapping: Wrapping,
-    tournament: Tournament | None,
-    clock: Clock,
-    most: int,
-) -> Any:
-    """Return the rows of the final fit, at most `most`; None if the tournament's model is kept."""
-    n_all = problem.n_all
-    kept = None if tournament is None else tournament.fallback
+def _choose(
+    name: str, race: Race, wrapping: Wrapping, tournament: Tournament, clock: Clock
+) -> tuple[str, int]:
+    """Choose what is fitted finally, and the number of its rows.
 
-    def draw(n_rows: int) -> Any:
-        if problem.rest is not None:
-            codes = problem.rest.table.codes[problem.rest.is_labelled()]
-            return stratified_rows(codes, n_rows, race.seed)
-        rng = np.random.default_rng(race.seed)
-        return np.sort(rng.choice(n_all, n_rows, replace=False))
+    It is the winner on all rows, if the time that is left allows it or is exceeded by a little.
+    Otherwise it is the model that is expected to be the best on those rows that it has time for: a
+    quick one on all rows may be better than the winner on some.
 
-    if tournament is None or kept is None or clock.seconds is None:
-        return np.arange(n_all) if most == n_all else draw(most)
+    Returns
+    -------
+    str, int
+        Zero rows if there is no time for any.
+    """
     entry = tournament.entries[name]
+    n_rows = _affordable(entry, race, wrapping, clock)
+    if n_rows >= race.rows_in_memory(name, wrapping):
+        return name, n_rows
+    kept = tournament.fallback
+    expected = [entry.expect(n_rows)] if n_rows else []
+    if kept is not None:
+        expected.append(tournament.entries[kept.name].expect(kept.n_rows))
+    best = max(expected, default=0.0) + _CLEARLY
+    for other in tournament.entries.values():
+        if other is entry or not other.curve or not other.proba:
+            continue
+        rows = _affordable(other, race, wrapping, clock)
+        if rows > n_rows and other.expect(rows) > best:
+            name, n_rows, best = other.name, rows, other.expect(rows)
+    return name, n_rows
 
-    def cost(n_rows: int) -> float:
-        fits = 1.0 if wrapping.calibrate is None and wrapping.coverage is None else wrapping.fits
-        return 1.25 * (race.row_seconds * n_rows + fits * entry.foresee(n_rows)) + 0.5
 
-    left = _left(clock)
-    if cost(most) <= left:
-        return np.arange(n_all) if most == n_all else draw(most)
+def _affordable(entry: Entry, race: Race, wrapping: Wrapping, clock: Clock) -> int:
+    """Return the number of rows that a final fit has time and memory for."""
+    most = race.rows_in_memory(entry.name, wrapping)
+    seconds = partial(race.final_seconds, entry, wrapping)
+    left = max(clock.left(), 0.0)
+    if seconds(most) <= left + clock.grace():
+        return most
     low, high = 0, most
     while high - low > max(most // 1000, 1):
         middle = (low + high) // 2
-        low, high = (middle, high) if cost(middle) <= left else (low, middle)
-    if low <= kept.n_rows:
-        return None
-    return draw(low)
+        low, high = (middle, high) if _MARGIN * seconds(middle) <= left else (low, middle)
+    return low
 
 
-def _left(clock: Clock) -> float:
-    """Return the seconds of the final fit, which may exceed the limit by a twentieth."""
-    if clock.seconds is None or clock.hurried:
-        return clock.left()
-    return max(clock.left(), 0.05 * clock.seconds)
+def _has_time(n_rows: int, seconds: float, most: int, clock: Clock) -> bool:
+    """Return whether there is time for a fit on more rows than the one that has ended."""
+    return n_rows < most and seconds * (most / n_rows) ** _GROWTH <= clock.left() + clock.grace()
+
+
+def _draw(problem: TableProblem, n_rows: int, seed: int) -> Any:
+    """Return the rows of the final fit."""
+    if n_rows >= problem.n_all:
+        return np.arange(problem.n_all)
+    if problem.rest is not None:
+        codes = problem.rest.table.codes[problem.rest.is_labelled()]
+        return stratified_rows(codes, n_rows, seed)
+    return np.sort(np.random.default_rng(seed).choice(problem.n_all, n_rows, replace=False))

@@ -36,12 +36,16 @@ from palmette.table._tournament import Entry, Fold, Score, Tournament
 from palmette.table.answers import node_sets, nodes_of, write_nodes, write_sets
 
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
+_LEAST_ROWS = 3_000  # of a tournament, if there are so many
+_FEATURES_SHARE = 0.3  # of the time that is left, for the features of its rows
+_MEASURED_ROWS = 500  # whose features tell how long those of a row take
 _CALIBRATION_FOLDS = 3
 _MANY = 10_000  # number of features to expect of texts
 _FEW_ROWS = 50  # rows whose features are computed before time is measured
 _FEW = 5_000  # rows whose features tell how much memory those of a row need
 _COPIES = 3  # of the features, while a model is fitted that does not read them in place
 _PER_LABEL = 16  # bytes per row and label, of scores and gradients
+_WRITING = 0.5  # seconds to write a model
 _GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is none
 
 
@@ -163,8 +167,10 @@ class Race:
         pairs = self.folds(chosen, self.n_folds)
         self.clock.estimate = self._compile_seconds()
         self.clock.step("features of fold 1")
+        start = self.clock.counted()
         load = partial(self._load, chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
         first = self.clock.within(np.inf, load)
+        load_seconds = self.clock.counted() - start
         if self.model == "auto":
             candidates = choose(self.situation())
         else:
@@ -177,7 +183,8 @@ class Race:
         tournament = Tournament(
             candidates, self.make, loads, self._score, self.clock,
             always=BASELINE if self.model == "auto" and BASELINE in names else None,
-            reserve=wrapping.fits * self.problem.n_all / len(chosen), seed=self.seed,
+            final=partial(self.final_seconds, wrapping=wrapping), load_seconds=load_seconds,
+            seed=self.seed,
             variants=self._variants if self._search else None,
             fit=partial(fit_balanced, class_weight=self.class_weight),
         )  # fmt: skip
@@ -188,6 +195,17 @@ class Race:
                 raise stop
             self.clock.hurry(_GRACE if isinstance(stop, KeyboardInterrupt) else 0.0)
         return tournament.winner().name, board, tournament
+
+    def final_seconds(self, entry: Entry, wrapping: Wrapping, n_rows: int | None = None) -> float:
+        """Return about how long the final fit of an entry takes, by default on all rows.
+
+        Features are computed and the model is written, too.
+        """
+        if n_rows is None:
+            n_rows = self.rows_in_memory(entry.name, wrapping)
+        is_plain = wrapping.calibrate is None and wrapping.coverage is None
+        fits = 1.0 if is_plain else wrapping.fits
+        return self.row_seconds * n_rows + fits * entry.foresee(n_rows) + _WRITING
 
     def _facts(self, entry: Entry, wrapping: Wrapping) -> dict[str, Any]:
         """Return a line of the leaderboard; of a large table, with the rows of a final fit."""
@@ -231,12 +249,26 @@ class Race:
     def _rows(self) -> Any:
         """Rows of the tournament: all, or a sample if time is short."""
         n_rows = self.problem.n_rows
-        if self.clock.seconds is None:
-            return np.arange(n_rows)
-        most = max(5000, int(_ROWS_PER_SECOND * self.clock.seconds))
+        most = n_rows
+        if self.clock.seconds is not None:
+            most = max(5000, int(_ROWS_PER_SECOND * self.clock.seconds))
+            if n_rows > _LEAST_ROWS:
+                self.clock.step("features of some rows")
+                self.clock.within(np.inf, self._measure_features)
+                quick = _FEATURES_SHARE * self.clock.left() / max(self.row_seconds, 1e-9)
+                most = min(most, max(int(quick), _LEAST_ROWS))
         if n_rows <= most:
             return np.arange(n_rows)
         return np.sort(np.random.default_rng(self.seed).choice(n_rows, most, replace=False))
+
+    def _measure_features(self) -> None:
+        """Find how long the features of a row take, after libraries and kernels are loaded."""
+        rows = np.random.default_rng(self.seed).permutation(self.problem.n_rows)[:_MEASURED_ROWS]
+        for some in (rows[:_FEW_ROWS], rows):
+            start = self.clock.counted()
+            frame, _ = self.problem.training_rows(np.sort(some))
+            TableFeatures(self.problem.schema, self.text).fit_transform(frame)
+        self.row_seconds = (self.clock.counted() - start) / len(rows)
 
     def _compile_seconds(self) -> float:
         """Return about how long it takes to compile the kernels of all models."""

@@ -31,6 +31,8 @@ _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
 _GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
 _MEASURABLE = 0.05  # seconds
+_LEARNING = 0.25  # exponent of the number of rows in the errors, of models with one sample only
+_SURPLUS = 1.1  # of the seconds that are kept for the final fit
 _SHORT = 0.5  # seconds in which no further model is tried
 
 
@@ -64,6 +66,8 @@ class Entry:
         Fit times, one per fold.
     costs : dict of int to float
         Fit times on the first fold, by the number of rows.
+    curve : dict of int to float
+        Hierarchical F1 on the first fold, by the number of rows.
     scoring : float
         Seconds of the last score.
     proba : bool
@@ -76,6 +80,7 @@ class Entry:
     scores: list[Score] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     costs: dict[int, float] = field(default_factory=dict)
+    curve: dict[int, float] = field(default_factory=dict)
     scoring: float = 0.0
     proba: bool = True
     note: str = ""
@@ -106,6 +111,22 @@ class Entry:
             measured = np.log(self.costs[last] / self.costs[before]) / np.log(last / before)
             slope = min(max(slope, float(measured)), 3.0)
         return float(self.costs[last] * max(n_rows / last, 1.0) ** slope)
+
+    def expect(self, n_rows: int) -> float:
+        """Extrapolate the hierarchical F1 on another number of rows.
+
+        Examples
+        --------
+        >>> Entry("a", curve={1_000: 0.6, 4_000: 0.8}).expect(16_000)  # half the errors
+        0.9
+        """
+        last = max(self.curve)
+        error, slope = max(1.0 - self.curve[last], 1e-6), _LEARNING
+        before = max((n for n in self.curve if n < last), default=0)
+        if before:
+            measured = np.log(max(1.0 - self.curve[before], 1e-6) / error) / np.log(last / before)
+            slope = float(np.clip(measured, 0.0, 0.5))
+        return float(1.0 - error * (last / n_rows) ** slope)
 
     def facts(self) -> dict[str, Any]:
         """Return plain values for a summary."""
@@ -152,8 +173,11 @@ class Tournament:
     clock : Clock
     always : str or None
         A model that stays whatever its scores, if time allows: the baseline.
-    reserve : float
-        Time of the final fit, in fits on a fold.
+    final : callable, optional
+        Returns the seconds that the final fit of an Entry on all rows takes; by default those of a
+        fit on the first fold.
+    load_seconds : float
+        Time to compute the features of a fold.
     seed : int
         Of the samples.
     fit : callable, optional
@@ -172,7 +196,8 @@ class Tournament:
         clock: Clock,
         *,
         always: str | None = None,
-        reserve: float = 2.0,
+        final: Callable[[Entry], float] | None = None,
+        load_seconds: float = 0.0,
         seed: int = 0,
         variants: Callable[[str, int], list[str]] | None = None,
         fit: Callable[[Any, Any, list[Any]], Any] | None = None,
@@ -182,7 +207,8 @@ class Tournament:
         self.fallback: Fallback | None = None
         self._order = [c.name for c in candidates if c.reason is None]
         self._make, self._load, self._score, self._clock = make, folds, score, clock
-        self._always, self._reserve, self._seed = always, reserve, seed
+        self._always, self._load_seconds, self._seed = always, load_seconds, seed
+        self._final = final or (lambda entry: entry.foresee(len(self._fold(0).y_train)))
         self._variants = variants
         self._fit_with = fit or (lambda estimator, X, y: estimator.fit(X, y))
         self._folds: dict[int, Fold] = {}
@@ -323,18 +349,15 @@ class Tournament:
             if entry.name not in going and not entry.note:
                 behind = f"{best - entry.mean:.3f} behind the best on {_folds(fold)}"
                 entry.note = behind if entry.proba else "it gives no probabilities"
-        for place, name in enumerate(going):
-            cost = self.entries[name].seconds[0] * 1.3
-            left = self._clock.left() - self._final_seconds()
-            # all of them, or none: scores are compared on the same folds
-            if place == 0:
-                cost = 1.3 * sum(self.entries[each].seconds[0] for each in going)
-                if cost > left:
-                    for each in going:
-                        self.entries[
-                            each
-                        ].note = f"{fold} of {len(self._load)} folds: no time for more"
-                    return
+        # all of them, or none: scores are compared on the same folds
+        entries = [self.entries[name] for name in going]
+        cost = 1.3 * sum(entry.seconds[0] + entry.scoring for entry in entries)
+        if cost + 1.3 * self._load_seconds > self._free():
+            for entry in entries:
+                entry.note = f"{fold} of {len(self._load)} folds: no time for more"
+            return
+        for name in going:
+            left = self._free()
             self._try(name, fold, self._fold(fold), left if np.isfinite(left) else np.inf)
 
     def _try(self, name: str, number: int, fold: Fold, limit: float) -> None:
@@ -363,6 +386,7 @@ class Tournament:
             return
         entry.scores, entry.seconds = [score], [seconds]
         entry.costs[n_rows] = max(seconds, 1e-4)
+        entry.curve[n_rows] = score.hierarchical_f1
         entry.scoring = self._clock.counted() - start - seconds
         if entry.proba and self.winner().name == name:
             self.fallback = Fallback(name, estimator, n_rows)
@@ -379,10 +403,11 @@ class Tournament:
         tried = [entry for entry in self.entries.values() if entry.scores and entry.proba]
         if not tried or self._clock.seconds is None:
             return 0.0
-        best = max(tried, key=lambda entry: entry.rank)
-        share = len(self._load) / max(len(self._load) - 1, 1)
-        wanted = self._reserve * share * best.foresee(len(self._fold(0).y_train)) + 1.0
-        return min(wanted, 0.5 * max(self._clock.left(), 0.0) + 1.0)
+        left = max(self._clock.left(), 0.0)
+        by_rank = sorted(tried, key=lambda entry: entry.rank, reverse=True)
+        costs = [_SURPLUS * self._final(entry) for entry in by_rank]
+        # the best that all rows can be fitted with; of what nobody can be fitted with, a part
+        return next((cost for cost in costs if cost <= left), 0.5 * left)
 
     def _free(self) -> float:
         """Return the seconds that are left beside the final fit."""
