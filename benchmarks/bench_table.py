@@ -4,6 +4,7 @@
     python benchmarks/bench_table.py scores --sets clinc150 --systems class-tree,svc
     python benchmarks/bench_table.py columns --debian FOLDER    # other columns beside the texts
     python benchmarks/bench_table.py times --time 60            # whether --time is kept to
+    python benchmarks/bench_table.py busy --time 30 --loops 2   # scores where the cores are busy
     python benchmarks/bench_table.py interrupts                 # seconds until Ctrl-C is honoured
 
 FOLDER has train.csv and test.csv with the columns package, text, priority, size and category, made
@@ -395,8 +396,111 @@ def times(given: argparse.Namespace) -> None:
             )
 
 
-def fit_words(table: Path, model: Path, seconds: float) -> list[str]:
-    command = [sys.executable, "-m", "palmette.cli.main", "fit", str(table), "--target", "label"]
+# ---------------------------------------------------------------------- beside other work
+
+BUSY = ("clinc150", "wos_1k", "20newsgroups_bydate", "shopify", "landsat", "pendigits", "optdigits",
+        "letter", "page_blocks", "yeast_uci", "vehicle", "glass", "imclef07a", "imclef07d",
+        "diatoms", "protein_dd", "saiapr5000", "coordinates", "made", "wide")  # fmt: skip
+
+
+def load_busy(name: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame, bool]:
+    """Return the training rows, the test rows, and whether they are texts; the target is "y"."""
+    if name in ("clinc150", "wos_1k", "20newsgroups_bydate", "shopify"):
+        train, test, _ = load(name, None, seed)
+        return train, test, True
+    if name in ("coordinates", "made", "wide"):
+        X, y = made_numbers(name, seed)
+        parts = _halves(X, y, seed)
+    else:
+        from palmette.datasets import fetch
+
+        data = fetch(name)
+        if "X_train" in data:
+            parts = [(data.X_train, data.y_train), (data.X_test, data.y_test)]
+        else:
+            parts = _halves(np.asarray(data.X), np.asarray(data.y), seed)
+        parts = [(X, paths_of(data, np.asarray(y).astype(str))) for X, y in parts]
+    train, test = (pd.DataFrame(np.asarray(X, dtype=float)).add_prefix("c").assign(y=y)
+                   for X, y in parts)  # fmt: skip
+    return train, test, False
+
+
+def _halves(X: Any, y: Any, seed: int) -> list[tuple[Any, Any]]:
+    order = np.random.default_rng(seed).permutation(len(y))
+    cut = len(order) * 7 // 10
+    return [(X[order[:cut]], y[order[:cut]]), (X[order[cut:]], y[order[cut:]])]
+
+
+def made_numbers(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Make regions of a map, 22 columns of numbers, or 5,000."""
+    rng = np.random.default_rng(seed)
+    if name == "coordinates":
+        X, centres = rng.uniform(-60, 60, (6000, 2)), rng.uniform(-60, 60, (60, 2))
+        codes = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    elif name == "made":
+        from sklearn.datasets import make_classification
+
+        X, codes = make_classification(
+            7000, 22, n_informative=10, n_redundant=4, n_classes=9, flip_y=0.02, random_state=seed
+        )
+    else:
+        codes = rng.integers(0, 8, 570)
+        shifts = 1.5 * rng.normal(size=(8, 5000)) * (rng.random((8, 5000)) < 0.02)
+        X = rng.normal(size=(570, 5000)) + shifts[codes]
+    return X, np.array([f"group {code // 3}{SEPARATOR}class {code}" for code in codes])
+
+
+def busy(given: argparse.Namespace) -> None:
+    """Print accuracy and seconds of `palmette fit --time`, beside loops that keep cores busy.
+
+    The other system is LinearSVC on tf-idf weights for texts, and ExtraTreesClassifier for numbers,
+    both with their defaults and without a limit.
+    """
+    print("| table | rows | fitted on | wall s | model | accuracy | LinearSVC or ExtraTrees |")
+    print("|---|---|---|---|---|---|---|")
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(given.loops)
+    ]
+    try:
+        for name in BUSY if given.sets == list(SETS) else given.sets:
+            print(busy_line(name, given), flush=True)
+    finally:
+        for loop in loops:
+            loop.kill()
+
+
+def busy_line(name: str, given: argparse.Namespace) -> str:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    from palmette.persistence import load as read_model
+
+    train, test, is_text = load_busy(name, given.seed)
+    if is_text:
+        theirs = fit_plain("svc", train, ["text"])(test)
+    else:
+        trees = ExtraTreesClassifier(random_state=0)
+        theirs = trees.fit(train.drop(columns="y"), train["y"]).predict(test.drop(columns="y"))
+    with tempfile.TemporaryDirectory() as folder:
+        table, file = Path(folder) / "table.csv", Path(folder) / "m.palmette"
+        train.to_csv(table, index=False)
+        start = time.monotonic()
+        words = fit_words(table, file, given.time, "y")
+        done = subprocess.run(words, capture_output=True, text=True)
+        wall = time.monotonic() - start
+        if done.returncode:
+            return f"| {name} | {len(train):,} | {done.stderr[-300:]} |"
+        model = read_model(file)
+    ours = [SEPARATOR.join(path) for path in model.predict(test.drop(columns="y"))]
+    scores = [float(np.mean(np.asarray(answers) == test["y"])) for answers in (ours, theirs)]
+    facts = model.summary_
+    return (
+        f"| {name} | {len(train):,} | {facts['rows_fitted']:,} | {wall:.1f} | {facts['winner']} | "
+        f"{scores[0]:.4f} | {scores[1]:.4f} |"
+    )
+
+
+def fit_words(table: Path, model: Path, seconds: float, target: str = "label") -> list[str]:
+    command = [sys.executable, "-m", "palmette.cli.main", "fit", str(table), "--target", target]
     return [*command, "--time", str(seconds), "--out", str(model)]
 
 
@@ -436,7 +540,8 @@ def interrupts(given: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = ("scores", "columns", "times", "interrupts", "one", "make-debian")
+    commands = ("scores", "columns", "times", "busy", "interrupts", "one", "make-debian")
+    parser.add_argument("--loops", type=int, default=2, help="processes that do nothing else")
     parser.add_argument("command", choices=commands)
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--sets", type=lambda words: words.split(","), default=list(SETS))
@@ -455,9 +560,8 @@ def main() -> None:
     elif given.command == "make-debian":
         make_debian(given)
     else:
-        {"scores": scores, "columns": columns, "times": times, "interrupts": interrupts}[
-            given.command
-        ](given)
+        {"scores": scores, "columns": columns, "times": times, "busy": busy,
+         "interrupts": interrupts}[given.command](given)  # fmt: skip
 
 
 if __name__ == "__main__":

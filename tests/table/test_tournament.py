@@ -114,7 +114,7 @@ def test_a_model_that_is_slow_on_a_sample_gives_way_to_the_others(watch, monkeyp
     run(watch, {"first": (0.9, 1), "other": (0.8, 1)}, seconds=100)
     assert limits["first, fold 1 of 3, 250 of 1,000 rows"] > 99  # there must be an answer
     assert 10 < limits["other, fold 1 of 3, 250 of 1,000 rows"] < 20
-    assert 40 < limits["first, fold 1 of 3"] < 50
+    assert 70 < limits["first, fold 1 of 3"] < 80  # the best so far
 
 
 def test_there_is_an_answer_even_if_reading_took_all_the_time(watch):

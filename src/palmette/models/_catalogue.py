@@ -89,6 +89,7 @@ class _Base:
     needs: Needs
 
 
+_NEIGHBORS = 8
 _PASSES = 3  # over the rows, of models that learn from chunks
 _SCALED = {"scale": True}
 _TREES = {"takes_missing": True, "takes_codes": True}
@@ -123,6 +124,15 @@ def _local(class_name: str, base: _Base) -> Make:
     return make
 
 
+def _nearest_neighbors(context: ModelContext) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from palmette.local import FlatClassifier
+
+    neighbors = KNeighborsClassifier(_NEIGHBORS, weights="distance")
+    return FlatClassifier(neighbors, hierarchy=context.hierarchy, n_jobs=context.n_jobs)
+
+
 def _global_naive_bayes(context: ModelContext) -> Any:
     from palmette.local import GlobalNaiveBayesClassifier
 
@@ -144,6 +154,8 @@ def _register_local_models() -> None:
             register_model(spec)
             if suffix == _DEFAULT_BASE:
                 register_model(replace(spec, name=structure, summary=f"the same as {name}"))
+    summary = "one model of all labels: nearest rows"
+    register_model(ModelSpec("flat-nearest-neighbors", _nearest_neighbors, summary, scale=True))
     summary = "one naive Bayes whose classes are all nodes"
     needs = _BASES["naive-bayes"].needs
     register_model(ModelSpec("global-naive-bayes", _global_naive_bayes, summary, **needs))

@@ -13,13 +13,14 @@ from palmette.models import ModelContext, find_model, list_models
 from palmette.table._written import near_names
 
 BASELINE = "flat-linear"  # a linear SVM over the labels, with probabilities
+_NEAREST = "flat-nearest-neighbors"
 
 # from cheap to expensive, measured on texts and on tables of numbers
 _TEXT = ("class-tree", BASELINE, "flat-naive-bayes", "mf-tree", "local-per-parent", "flat",
          "local-per-node", "local-per-level")  # fmt: skip
-_NUMBERS = ("class-tree", BASELINE, "flat-extra-trees", "local-per-parent", "flat", "mf-tree",
-            "local-per-parent-forest", "flat-forest", "adaboost-bhc", "hierarchical-boosting",
-            "local-per-node", "h-ada-mh")  # fmt: skip
+_NUMBERS = ("class-tree", BASELINE, _NEAREST, "flat-extra-trees", "hierarchical-boosting",
+            "local-per-parent", "flat", "mf-tree", "local-per-parent-forest", "flat-forest",
+            "adaboost-bhc", "local-per-node", "h-ada-mh")  # fmt: skip
 _SEVERAL = ("multilabel-linear", "label-tree", "label-tree-closed", "local-per-node",
             "binary-relevance", "coherent-forest", "structured-forest", "hierarchical-boosting",
             "h-ada-mh", "adaboost-mh")  # fmt: skip
@@ -41,6 +42,7 @@ _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
 )  # fmt: skip
 _LOGISTIC = ("flat", "binary-relevance", *_ONE_LEVEL)
 _MOST_WEIGHTS = 2**27  # of a model whose weights are dense
+_NEAR_FEATURES = 100  # from which distances tell little, and take long
 _MANY_LABELS = 500  # number of nodes above which label trees are tried first
 # of texts; of tables of numbers the given hierarchy comes first: benchmarks/README.md
 _FIRST = ("label-tree-closed", "label-tree")
@@ -138,6 +140,8 @@ def _reason_against(name: str, situation: Situation) -> str | None:
         return f"its weights are dense: {n_nodes:,} nodes times {situation.n_features:,} features"
     if wide and any(word in name for word in _DENSE_ONLY):
         return f"only for tables of numbers: there are {situation.n_features:,} sparse features"
+    if name == _NEAREST and (situation.is_sparse or situation.n_features > _NEAR_FEATURES):
+        return f"for few columns of numbers: there are {situation.n_features:,} features"
     if situation.learner is not None and name in ("mf-tree", "adaboost-bhc", "flat-naive-bayes"):
         return "the hierarchy is learned by another method"
     one_level = situation.one_level and situation.learner is None

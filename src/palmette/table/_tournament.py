@@ -26,13 +26,14 @@ _BEHIND = ((500, 0.1), (1_500, 0.05), (5_000, 0.03), (np.inf, 0.015))
 _FINALISTS = 3
 _SEARCHED = 2  # number of models whose parameters are searched
 _FIRST = 1_000  # rows of the first sample; each further one has three times as many
+_SHARE, _HOPE = 0.5, 0.8  # of the free time, for a fit; for one of the best two on fewer rows
 _FIRST_SHARE = 0.15  # of the free time, for the first fit of a model on a sample
 _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
 _GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
 _MEASURABLE = 0.05  # seconds
 _LEARNING = 0.25  # exponent of the number of rows in the errors, of models with one sample only
-_SURPLUS = 1.1  # of the seconds that are kept for the final fit
+_SURPLUS = 1.2  # of the seconds that are kept for the final fit
 _SHORT = 0.5  # seconds in which no further model is tried
 
 
@@ -158,7 +159,8 @@ class Tournament:
 
     Without a time limit there is one sample: all training rows of the fold. With a limit, models
     that are behind are left out as the samples grow, and a fit is started only if its foreseen
-    time is at most half of what is left after the final fit; it is given up if it takes longer.
+    time is at most half of what is left after the final fit, more for the best two; it is given up
+    if it takes longer.
 
     Parameters
     ----------
@@ -262,8 +264,8 @@ class Tournament:
         going = list(self._order)
         for size in sizes:
             fold = self._sample(size)
-            for name in going:
-                self._try_sample(name, fold, size)
+            for place, name in enumerate(going):
+                self._try_sample(name, fold, size, _HOPE if place < 2 else _SHARE)
             tried = [self.entries[name] for name in going if self.entries[name].rows == size]
             if not tried:
                 return
@@ -308,7 +310,8 @@ class Tournament:
         test = np.linspace(0, len(fold.test) - 1, n_test).astype(np.int32)
         return Fold(take_rows(fold.X_train, rows), y, take_rows(fold.X_test, test), fold.test[test])
 
-    def _try_sample(self, name: str, fold: Fold, size: int) -> None:
+    def _try_sample(self, name: str, fold: Fold, size: int, share: float) -> None:
+        """Fit a model on a sample, if that takes at most a share of the free time."""
         entry = self.entries[name]
         limit = np.inf
         if self._clock.seconds is not None:
@@ -319,12 +322,12 @@ class Tournament:
                 return
             free = self._free()
             cost = 1.25 * entry.foresee(size) + entry.scoring if entry.costs else 0.0
-            if self.fallback is not None and (free <= 0 or cost > 0.5 * free):
+            if self.fallback is not None and (free <= 0 or cost > share * free):
                 entry.note = _too_long(cost, free, size, n_all)
                 return
             # a model that is slow on a small sample would not come to the end of all rows
-            share = 0.5 if size == n_all or entry.costs else _FIRST_SHARE
-            limit = max(share * free, 2 * cost)
+            share = share if size == n_all or entry.costs else _FIRST_SHARE
+            limit = max(share * free, min(2 * cost, free))
             if self.fallback is None:  # there must be an answer, even a little late
                 limit = max(self._clock.left(), 0.1 * self._clock.seconds + 5.0)
         self._try(name, 0, fold, limit)
@@ -405,9 +408,10 @@ class Tournament:
             return 0.0
         left = max(self._clock.left(), 0.0)
         by_rank = sorted(tried, key=lambda entry: entry.rank, reverse=True)
-        costs = [_SURPLUS * self._final(entry) for entry in by_rank]
+        costs = [self._final(entry) for entry in by_rank]
         # the best that all rows can be fitted with; of what nobody can be fitted with, a part
-        return next((cost for cost in costs if cost <= left), 0.5 * left)
+        cost = next((each for each in costs if each <= _SURPLUS * left), 0.5 * left)
+        return min(_SURPLUS * cost, left)
 
     def _free(self) -> float:
         """Return the seconds that are left beside the final fit."""
