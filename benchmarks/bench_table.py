@@ -490,7 +490,7 @@ def busy_line(name: str, given: argparse.Namespace) -> str:
         if done.returncode:
             return f"| {name} | {len(train):,} | {done.stderr[-300:]} |"
         model = read_model(file)
-    ours = [SEPARATOR.join(path) for path in model.predict(test.drop(columns="y"))]
+    ours = [SEPARATOR.join(map(str, path)) for path in model.predict(test.drop(columns="y"))]
     scores = [float(np.mean(np.asarray(answers) == test["y"])) for answers in (ours, theirs)]
     facts = model.summary_
     return (

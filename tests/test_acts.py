@@ -152,7 +152,7 @@ reviewing/_page.py: read_text
 serving/_pages.py: read_text
 """,
     "Machine code that was compiled here, in folders of the package or user.": """
-_kernel_files.py: TemporaryFile glob iterdir loads mkdir open*3 read_bytes replace unlink*3
+_kernel_files.py: TemporaryFile glob*2 iterdir loads mkdir open*3 read_bytes replace unlink*3
 """,
     "A temporary folder where the caller has said; its files are of this process.": """
 base/_scratch.py: TemporaryFile loads memmap*2 mkdtemp open*2 rmtree
@@ -172,6 +172,7 @@ feature_selection/_stability.py: Parallel
     "Processes of the command itself, which send each other what they made.": """
 reporting/_parts.py: loads
 serving/_process.py: CDLL Server create_server fork kill*2 mmap
+cli/compile.py: Popen
 table/_workers.py: Process get_context loads*5
 """,
 }

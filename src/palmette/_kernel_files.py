@@ -33,7 +33,7 @@ from typing import Any
 
 from palmette import _numba_parts
 
-__all__ = ["KernelCache", "cache_folder", "source_hash"]
+__all__ = ["KernelCache", "cache_folder", "is_stored", "source_hash"]
 
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(rb"^\s*(?:from|import)\s+palmette\.([\w.]+)", re.MULTILINE)
@@ -204,6 +204,18 @@ def cache_folder() -> Path | None:
             continue
         return folder
     return None
+
+
+def is_stored(kernel: str) -> bool:
+    """Return whether machine code of a kernel, of any variant, is there for the present sources.
+
+    Parameters
+    ----------
+    kernel : str
+        Dotted name below `palmette`, such as ``"trees._carts.grow_cart"``.
+    """
+    start = f"{kernel}-{source_hash(kernel.rpartition('.')[0])}-"
+    return any(next(folder.glob(f"{start}*.kernel"), None) for folder in _folders())
 
 
 def _remove_litter(folder: Path) -> None:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from palmette._stopping import OutOfTime
 from palmette.table import _clock
 from palmette.table._candidates import Candidate
 from palmette.table._clock import Clock
@@ -156,3 +157,21 @@ def test_features_of_folds_are_foreseen(now):
     assert len(game.entries["best"].scores) == 1
     assert "no time for more" in game.entries["best"].note
     assert now.now < 30.0
+
+
+def test_nothing_more_is_tried_after_several_models_were_too_slow(now, monkeypatch):
+    def within(clock, seconds, function):
+        before = now.now
+        found = function()
+        if now.now - before > seconds:
+            now.now = before + seconds
+            raise OutOfTime("too slow")
+        return found
+
+    monkeypatch.setattr(Clock, "within", within)
+    slow = {f"slow {i}": (0.9, 500.0) for i in range(8)}
+    game = tournament(now, {"quick": (0.5, 0.1), **slow}, 100.0)
+    notes = [game.entries[name].note for name in slow]
+    assert notes[:3] == ["too slow on 1,000 rows"] * 3
+    assert all("other models were too slow" in note for note in notes[3:])
+    assert game.entries["quick"].rows == 9_000

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from palmette._stopping import without_interrupts
 from palmette.cli._options import say
 from palmette.exceptions import PalmetteError
 
-__all__ = ["FITS", "PARTS", "command", "run_compile"]
+__all__ = ["FITS", "PARTS", "command", "compiled_ahead", "run_compile"]
 
 PARTS = ("forests", "others", "texts", "large")
 
@@ -45,7 +49,7 @@ def run_compile(part: str, tell: Callable[[str], None] = lambda line: None) -> N
 
     Parameters
     ----------
-    part : one of PARTS
+    part : one of PARTS, or "likely"
     tell : callable
         Called with a line about every model.
     """
@@ -154,6 +158,16 @@ def _texts() -> Iterator[tuple[str, Callable[[], None]]]:
         yield f"table of texts, {loss.replace('_', ' ')}", fit(loss)
 
 
+def _likely() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Give models that a first fit is likely to need, those first that it needs late."""
+    import palmette as pm
+
+    yield from _named(
+        pm.ClassTreeClassifier(router="linear"), pm.HierarchicalBoostingClassifier(**_FEW)
+    )
+    yield from _texts()
+
+
 def _large() -> Iterator[tuple[str, Callable[[], None]]]:
     """Give models that have other kernels for many rows, or for many classes."""
 
@@ -200,4 +214,46 @@ def _large() -> Iterator[tuple[str, Callable[[], None]]]:
         yield f"{type(model).__name__} of many rows, {n_labels} labels", fit(model, n_labels)
 
 
-FITS = {"forests": _forests, "others": _others, "texts": _texts, "large": _large}
+FITS = {
+    "forests": _forests,
+    "others": _others,
+    "texts": _texts,
+    "large": _large,
+    "likely": _likely,
+}
+
+
+# ---------------------------------------------------------------------- while a table is read
+
+# the end of its standard input, however this process ended, is the end of the other one
+_PROGRAM = """
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+from palmette.cli.compile import run_compile
+run_compile("likely")
+"""
+
+
+@contextmanager
+def compiled_ahead() -> Iterator[None]:
+    """Compile kernels that are likely to be needed in another process, if they are not stored.
+
+    That process and the fit start with different kernels, and load what the other one has stored.
+    It has ended when the block is left, for whatever reason.
+    """
+    from palmette._kernel_files import cache_folder
+    from palmette.table._candidates import compile_seconds
+
+    if not compile_seconds(["linear", "others", "text"]) or cache_folder() is None:
+        yield
+        return
+    with without_interrupts():  # Ctrl-C is for the first process, which ends the other one
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    try:
+        yield
+    finally:
+        process.kill()
+        process.communicate()

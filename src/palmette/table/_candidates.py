@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from palmette._kernel_files import is_stored
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import ModelContext, find_model, list_models
@@ -27,11 +28,17 @@ _SEVERAL = ("multilabel-linear", "label-tree", "label-tree-closed", "local-per-n
 _FROM_CHUNKS = ("class-tree", BASELINE, "flat-naive-bayes")
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
-# which kernels models share, by the beginning of their names, and the seconds to compile them
+# which kernels models share, by the beginning of their names
 _KERNELS = (("class-tree", "linear"), ("flat-linear", "linear"), ("mf-tree", "linear"),
             ("dag-svm", "linear"), ("label-tree", "linear"), ("multilabel-linear", "labels"),
             ("flat", ""), ("local", ""), ("adaboost-bhc", "nodes"), ("", "others"))  # fmt: skip
-_COMPILE = {"": 0.0, "text": 9.0, "linear": 7.0, "labels": 3.0, "nodes": 13.0, "others": 9.0}
+_COMPILE = {  # the one that is compiled last of each, and the seconds to compile all
+    "text": ("table._ngrams.weigh_rows", 9.0),
+    "linear": ("class_tree._dual_descent.squared_hinge_descent", 7.0),
+    "labels": ("multilabel._label_descent.sweep", 3.0),
+    "nodes": ("class_tree._node_boost.add_cart_votes", 13.0),
+    "others": ("boosting._heap_tree.grow_heap_tree", 9.0),
+}
 # The two main parameters of models, the first that a model has: values, or None to divide and
 # multiply its own by 4
 _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
@@ -154,16 +161,21 @@ def _reason_against(name: str, situation: Situation) -> str | None:
     return None
 
 
-def compile_seconds(names: Sequence[str], text: bool) -> float:
-    """Return about how long it takes to compile the kernels of models, and of texts.
+def kernels_of(names: Sequence[str], text: bool) -> set[str]:
+    """Return the groups of kernels that models need, and texts.
 
     Examples
     --------
-    >>> compile_seconds(["class-tree", "flat-linear", "flat-forest"], text=True)
-    16.0
+    >>> sorted(kernels_of(["class-tree", "flat-linear", "flat-forest"], text=True))
+    ['linear', 'text']
     """
-    kernels = {next(k for word, k in _KERNELS if name.startswith(word)) for name in names}
-    return sum(_COMPILE[each] for each in kernels | ({"text"} if text else set()))
+    groups = {next(k for word, k in _KERNELS if name.startswith(word)) for name in names}
+    return groups - {""} | ({"text"} if text else set())
+
+
+def compile_seconds(groups: Iterable[str]) -> float:
+    """Return about how long it takes to compile those kernels that are not stored yet."""
+    return sum(_COMPILE[each][1] for each in groups if not is_stored(_COMPILE[each][0]))
 
 
 def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = None) -> Any:

@@ -37,8 +37,6 @@ class Clock:
     ----------
     compiling : float
         Seconds in which kernels were compiled since the start.
-    estimate : float
-        Seconds that it takes to compile all kernels, shown when one is compiled.
     best : str
         The best model so far, shown with every step.
     hurried : bool
@@ -54,7 +52,6 @@ class Clock:
         self.seconds = seconds
         self.start = time.monotonic()
         self._compiled = seconds_compiling()
-        self.estimate = 0.0
         self.best = ""
         self.hurried = False
         self._words = ""
@@ -94,16 +91,20 @@ class Clock:
         self._words = words
         self.tick()
 
+    def foretell(self, seconds: float) -> None:
+        """Say once that kernels are compiled, and how long that takes about; before it begins."""
+        if self._announced or seconds < _COMPILING:
+            return
+        self._announced = True
+        if self._tell is not None:
+            self._tell(
+                f"compiling kernels, once per installation: about {seconds:.0f} s, which do not "
+                "count towards the time limit"
+            )
+
     def tick(self) -> None:
-        """Show the current step; say once that kernels are compiled."""
-        if not self._announced and self.compiling > _COMPILING:
-            self._announced = True
-            if self._tell is not None:
-                about = max(self.estimate, self.compiling)
-                self._tell(
-                    f"compiling kernels, once per installation: about {about:.0f} s, which do not "
-                    "count towards the time limit"
-                )
+        """Show the current step, and say that kernels are compiled if that was not foreseen."""
+        self.foretell(self.compiling)
         if self._watch is not None:
             best = f"; best so far: {self.best}" if self.best else ""
             self._watch(self._words + best, self.counted())

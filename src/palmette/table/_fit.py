@@ -22,6 +22,7 @@ from palmette.table._candidates import (
     apply_settings,
     choose,
     compile_seconds,
+    kernels_of,
     make,
     variants,
 )
@@ -163,9 +164,9 @@ class Race:
         if self.n_folds == 0:
             self.make(self.model)  # raises an error for wrong settings
             return self.model, [], None
+        self.clock.foretell(self._compile_seconds())
         chosen = self._rows()
         pairs = self.folds(chosen, self.n_folds)
-        self.clock.estimate = self._compile_seconds()
         self.clock.step("features of fold 1")
         start = self.clock.counted()
         load = partial(self._load, chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
@@ -271,10 +272,11 @@ class Race:
         self.row_seconds = (self.clock.counted() - start) / len(rows)
 
     def _compile_seconds(self) -> float:
-        """Return about how long it takes to compile the kernels of all models."""
+        """Return about how long it takes to compile the kernels of all models, if they are not."""
         wide = replace(self.situation(), n_features=_MANY)
         tried = [c.name for c in choose(wide) if c.reason is None]
-        return compile_seconds(tried if self.model == "auto" else [self.model], wide.is_sparse)
+        names = tried if self.model == "auto" else [self.model]
+        return compile_seconds(kernels_of(names, wide.is_sparse))
 
     def _load(self, train: Any, test: Any, first: bool = False) -> Fold:
         """Features of a fold, learned from its training rows only."""

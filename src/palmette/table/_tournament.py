@@ -31,6 +31,7 @@ _FIRST_SHARE = 0.15  # of the free time, for the first fit of a model on a sampl
 _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
 _GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
+_MOST_STOPPED = 3  # fits that were given up, after which no further model is tried
 _MEASURABLE = 0.05  # seconds
 _LEARNING = 0.25  # exponent of the number of rows in the errors, of models with one sample only
 _SURPLUS = 1.2  # of the seconds that are kept for the final fit
@@ -214,6 +215,7 @@ class Tournament:
         self._variants = variants
         self._fit_with = fit or (lambda estimator, X, y: estimator.fit(X, y))
         self._folds: dict[int, Fold] = {}
+        self._n_stopped = 0
 
     def run(self) -> list[Entry]:
         """Run the tournament and return the leaderboard, best first.
@@ -325,6 +327,9 @@ class Tournament:
             if self.fallback is not None and (free <= 0 or cost > share * free):
                 entry.note = _too_long(cost, free, size, n_all)
                 return
+            if not entry.costs and self.fallback is not None and self._n_stopped >= _MOST_STOPPED:
+                entry.note = f"no time: {_MOST_STOPPED} other models were too slow"
+                return
             # a model that is slow on a small sample would not come to the end of all rows
             share = share if size == n_all or entry.costs else _FIRST_SHARE
             limit = max(share * free, min(2 * cost, free))
@@ -376,6 +381,7 @@ class Tournament:
             seconds = self._clock.counted() - start
             score = self._clock.within(limit, partial(self._score, estimator, fold))
         except OutOfTime as error:
+            self._n_stopped += 1
             entry.note = f"{error} on {n_rows:,} rows"
             return
         except _FAILURES as error:
