@@ -64,13 +64,16 @@ def load(name: str, debian: str | None, seed: int) -> tuple[pd.DataFrame, pd.Dat
     data = fetch(name)
     if name == "wos_1k":  # no published split
         order = np.random.default_rng(seed).permutation(len(data.X))
-        texts, paths = np.array(data.X, dtype=object)[order], paths_of(data, data.y)[order]
+        texts, paths = (
+            np.array(data.X, dtype=object)[order],
+            paths_of(data, np.asarray(data.y))[order],
+        )
         cut = len(order) * 7 // 10
         parts = [(texts[:cut], paths[:cut]), (texts[cut:], paths[cut:])]
     else:
         parts = [
-            (data.X_train, paths_of(data, data.y_train)),
-            (data.X_test, paths_of(data, data.y_test)),
+            (data.X_train, paths_of(data, np.asarray(data.y_train))),
+            (data.X_test, paths_of(data, np.asarray(data.y_test))),
         ]
     train, test = (pd.DataFrame({"text": list(X), "y": y}) for X, y in parts)
     return train, test, ["text"]
@@ -83,8 +86,8 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 def paths_of(data: Any, y: Any) -> np.ndarray:
     """Write labels as paths of their hierarchy."""
     h = data.hierarchy
-    cells = {label: SEPARATOR.join(h.path(label)) for label in set(map(str, y))}
-    return np.array([cells[str(label)] for label in y], dtype=object)
+    cells = {label: SEPARATOR.join(map(str, h.path(label))) for label in set(y.tolist())}
+    return np.array([cells[label] for label in y.tolist()], dtype=object)
 
 
 PAIRS = """
@@ -419,7 +422,7 @@ def load_busy(name: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame, bool]:
             parts = [(data.X_train, data.y_train), (data.X_test, data.y_test)]
         else:
             parts = _halves(np.asarray(data.X), np.asarray(data.y), seed)
-        parts = [(X, paths_of(data, np.asarray(y).astype(str))) for X, y in parts]
+        parts = [(X, paths_of(data, np.asarray(y))) for X, y in parts]
     train, test = (pd.DataFrame(np.asarray(X, dtype=float)).add_prefix("c").assign(y=y)
                    for X, y in parts)  # fmt: skip
     return train, test, False

@@ -34,6 +34,14 @@ def test_texts_keep_the_matrix_sparse(goods):
     assert "texts by tfidf" in vectorizer.describe()
 
 
+def test_the_end_of_a_very_long_text_is_not_used(monkeypatch):
+    monkeypatch.setattr("palmette.table._texts._MOST_CHARACTERS", 20)
+    short, long = TextVectorizer(pieces=None), TextVectorizer(pieces=None)
+    assert long.fit(["red apple and pear, " + "plum " * 99, "red"]).n_words_ == (
+        short.fit(["red apple and pear, ", "red"]).n_words_
+    )
+
+
 def test_numbers_alone_are_dense_bounded_and_around_zero(goods):
     vectorizer, _, X = features_of(goods[["price", "colour", "since"]])
     assert isinstance(X, np.ndarray)

@@ -26,6 +26,7 @@ _INNER_MARKS = re.compile("[\u00b7\u2010-\u2027\u3001-\u303f\u30fb\uff01-\uff0f\
 _LETTER = "[\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uff00-\uffef]"
 _INNER_SPACE = re.compile(f"(?<={_LETTER})\\s+(?={_LETTER})")
 _CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time, about 200 MiB of grams
+_MOST_CHARACTERS = 2**20  # of a text: more of them change its weights little, and may take minutes
 _LONG = 60  # mean number of characters from which texts are long
 _FEW = 5000  # number of texts without spaces below which grams of a single one count, too
 _MANY = 100  # number of texts from which frequent pieces are left out
@@ -35,7 +36,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert texts to sparse rows of unit norm: tf-idf weights of words, word pairs and pieces.
 
     A piece is a character n-gram of a word and the spaces around it, so that endings, parts of
-    compounds and misspelled words are found. Upper and lower case are equal.
+    compounds and misspelled words are found. Upper and lower case are equal. Of a text longer than
+    a million characters (2**20), the first million are used.
 
     Parameters
     ----------
@@ -361,7 +363,7 @@ def is_unspaced(texts: list[str]) -> bool:
 
 
 def _as_texts(values: Iterable[Any]) -> list[str]:
-    texts = [value.lower() if isinstance(value, str) else "" for value in values]
+    texts = [value[:_MOST_CHARACTERS].lower() if isinstance(value, str) else "" for value in values]
     return [text if text.isascii() else _marked(text) for text in texts]
 
 
