@@ -19,7 +19,7 @@ _NEAREST = "flat-nearest-neighbors"
 # from cheap to expensive, measured on texts and on tables of numbers
 _TEXT = ("class-tree", BASELINE, "flat-naive-bayes", "mf-tree", "local-per-parent", "flat",
          "local-per-node", "local-per-level")  # fmt: skip
-_NUMBERS = ("class-tree", BASELINE, _NEAREST, "flat-extra-trees", "hierarchical-boosting",
+_NUMBERS = ("class-tree", "flat-extra-trees", BASELINE, _NEAREST, "hierarchical-boosting",
             "local-per-parent", "flat", "mf-tree", "local-per-parent-forest", "flat-forest",
             "adaboost-bhc", "local-per-node", "h-ada-mh")  # fmt: skip
 _SEVERAL = ("multilabel-linear", "label-tree", "label-tree-closed", "local-per-node",

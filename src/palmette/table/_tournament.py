@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ _SEARCHED = 2  # number of models whose parameters are searched
 _FIRST = 1_000  # rows of the first sample; each further one has three times as many
 _SHARE, _HOPE = 0.5, 0.8  # of the free time, for a fit; for one of the best two on fewer rows
 _FIRST_SHARE = 0.2  # of the free time, for the first fit of a model on a sample
+_WARM_ROWS = 50
 _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
 _GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
@@ -263,6 +265,8 @@ class Tournament:
         sizes = [n_all]
         if self._clock.seconds is not None:
             sizes = _samples(n_all)
+            if self._order:
+                self._warm_up()
         going = list(self._order)
         for size in sizes:
             fold = self._sample(size)
@@ -280,6 +284,17 @@ class Tournament:
             for entry in tried:
                 if size < n_all and entry.name not in going:
                     entry.note = f"{best - entry.mean:.3f} behind the best on {size:,} rows"
+
+    def _warm_up(self) -> None:
+        """Fit the first model to a few rows, so that libraries and kernels are loaded.
+
+        That takes as long as some fits, and does not grow with the number of rows.
+        """
+        fold = self._sample(min(_WARM_ROWS, len(self._fold(0).y_train)))
+        self._clock.step("loading libraries")
+        with suppress(OutOfTime, *_FAILURES):
+            fit = partial(self._fit, self._order[0], fold.X_train, fold.y_train)
+            self._clock.within(0.3 * self._clock.left(), fit)
 
     def _search(self) -> None:
         """Vary the parameters of the best two models, one after the other, on the first fold."""
