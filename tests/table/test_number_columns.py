@@ -9,10 +9,10 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 from palmette.table import _schema
-from palmette.table._number_columns import number_columns
+from palmette.table._features import NumberScaler
+from palmette.table._numbers import number_columns
 from palmette.table._problem import find_groups
 from palmette.table._related import find_leaks
-from palmette.table._scaling import NumberScaler
 from palmette.table._schema import Schema
 
 STRANGE = {

@@ -223,7 +223,7 @@ STORED: dict[str, str] = {
     "table.Entry": "palmette.table._tournament:Entry",
     "table.Finished": "palmette.table._final:Finished",
     "table.Fold": "palmette.table._tournament:Fold",
-    "table.NumberScaler": "palmette.table._scaling:NumberScaler",
+    "table.NumberScaler": "palmette.table._features:NumberScaler",
     "table.Schema": "palmette.table._schema:Schema",
     "table.Score": "palmette.table._tournament:Score",
     "table.TableFeatures": "palmette.table._features:TableFeatures",

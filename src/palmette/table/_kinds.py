@@ -5,14 +5,19 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from palmette.table._dates import FoundDates, find_formats, to_dates
-from palmette.table._numbers import Found, find_form, parse_numbers, plain_numbers
+from palmette.table._numbers import (
+    Found,
+    find_form,
+    has_leading_zeros,
+    parse_numbers,
+    plain_numbers,
+)
 from palmette.table._texts import is_unspaced
 
 if TYPE_CHECKING:
@@ -342,19 +347,6 @@ def _text_or_category(cells: Distinct, few: bool) -> str:
     all_differ = len(cells.texts) == cells.n_values and cells.n_values > 2
     is_prose = np.mean([len(text.split()) > 2 for text in cells.texts.tolist()]) > 0.5
     return "text" if all_differ and is_prose else "category"
-
-
-def has_leading_zeros(texts: Sequence[str]) -> bool:
-    """Whether strings are codes of digits, such as 01067: of one length, some with a zero first."""
-    first = texts[0]
-    if len(first) < 2 or not first.isdigit():
-        return False
-    length, some = len(first), False
-    for text in texts:
-        if len(text) != length or not text.isdigit():
-            return False
-        some = some or text[0] == "0"
-    return some
 
 
 # ---------------------------------------------------------------------- identifiers

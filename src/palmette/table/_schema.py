@@ -25,8 +25,7 @@ from palmette.table._kinds import (
     plain,
     plain_cells,
 )
-from palmette.table._number_columns import number_columns
-from palmette.table._numbers import DECIMALS, POINT, NumberForm, parse_numbers
+from palmette.table._numbers import DECIMALS, POINT, NumberForm, number_columns, parse_numbers
 from palmette.table._written import (
     Given,
     Tell,
