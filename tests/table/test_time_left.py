@@ -13,7 +13,7 @@ from palmette.table._candidates import Candidate
 from palmette.table._clock import Clock
 from palmette.table._final import _affordable, _choose, _has_time
 from palmette.table._fit import Race, Wrapping
-from palmette.table._tournament import Entry, Fallback, Fold, Score, Tournament
+from palmette.table._tournament import Entry, Fallback, Fold, Score, Tournament, _bytes_of
 
 N_ALL = 30_000
 
@@ -55,6 +55,16 @@ def choose(entries, left):
 def test_features_and_writing_count():
     cost = race().final_seconds(entry("a", 0.9, 10.0, rows=N_ALL), Wrapping())
     assert cost == pytest.approx(10.0 + 3.0 + 0.5)
+
+
+def test_large_models_take_long_to_write(now):
+    large = entry("a", 0.9, 10.0, rows=N_ALL)
+    large.n_bytes = 10**8
+    knows = race()
+    knows.clock = Clock(30.0)
+    assert knows.final_seconds(large, Wrapping()) == pytest.approx(13.5 + 2.0)
+    assert _bytes_of(SimpleNamespace(a=np.zeros(1000))) == 8000
+    assert _bytes_of(lambda: None) == 0
 
 
 def test_the_winner_is_fitted_on_all_rows_even_if_that_exceeds_the_limit_a_little(now):

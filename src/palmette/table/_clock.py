@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class Clock:
     ) -> None:
         self.seconds = seconds
         self.start = time.monotonic()
+        self._cpu = process_time()
         self._compiled = seconds_compiling()
         self.best = ""
         self.hurried = False
@@ -79,6 +81,10 @@ class Clock:
         if self.seconds is None or self.hurried:
             return 0.0
         return min(_BEYOND * self.seconds, _MOST_BEYOND)
+
+    def slowness(self) -> float:
+        """Seconds per CPU second so far, at least one: more where the cores are busy."""
+        return max(self.spent() / max(process_time() - self._cpu, 0.1), 1.0)
 
     def hurry(self, seconds: float) -> None:
         """Leave at most some seconds, after an interrupt."""

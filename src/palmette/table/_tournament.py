@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -74,6 +75,8 @@ class Entry:
         Hierarchical F1 on the first fold, by the number of rows.
     scoring : float
         Seconds of the last score.
+    n_bytes : int
+        Size of the model that was fitted last on the first fold.
     proba : bool
         Whether the model has probabilities.
     note : str
@@ -86,6 +89,7 @@ class Entry:
     costs: dict[int, float] = field(default_factory=dict)
     curve: dict[int, float] = field(default_factory=dict)
     scoring: float = 0.0
+    n_bytes: int = 0
     proba: bool = True
     note: str = ""
 
@@ -410,6 +414,7 @@ class Tournament:
             return
         entry.scores, entry.seconds = [score], [seconds]
         entry.costs[n_rows] = max(seconds, 1e-4)
+        entry.n_bytes = 0 if self._clock.seconds is None else _bytes_of(estimator)
         entry.curve[n_rows] = score.hierarchical_f1
         entry.scoring = self._clock.counted() - start - seconds
         if entry.proba and self.winner().name == name:
@@ -443,6 +448,16 @@ class Tournament:
             self._clock.step(f"features of fold {number + 1}")
             self._folds[number] = self._clock.within(np.inf, self._load[number])
         return self._folds[number]
+
+
+def _bytes_of(estimator: Any) -> int:
+    """Return the bytes of the arrays of a fitted model, without a copy of them; zero if unknown."""
+    found: list[int] = []
+    try:
+        pickle.dumps(estimator, 5, buffer_callback=lambda part: found.append(part.raw().nbytes))
+    except Exception:  # of whatever kind: models of others, too
+        return 0
+    return sum(found)
 
 
 _FAILURES = (ValueError, MemoryError, ArithmeticError, TypeError, IndexError)
