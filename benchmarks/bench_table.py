@@ -86,8 +86,12 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 def paths_of(data: Any, y: Any) -> np.ndarray:
     """Write labels as paths of their hierarchy."""
     h = data.hierarchy
-    cells = {label: SEPARATOR.join(map(str, h.path(label))) for label in set(y.tolist())}
-    return np.array([cells[label] for label in y.tolist()], dtype=object)
+    plain = np.asarray(y).tolist()
+    known = [label if isinstance(label, str) or f"{label}" not in h.names else f"{label}"
+             for label in dict.fromkeys(plain)]  # fmt: skip
+    places = dict(zip(dict.fromkeys(plain), h.index(known), strict=True))
+    cells = {label: SEPARATOR.join(map(str, h.path(int(i)))) for label, i in places.items()}
+    return np.array([cells[label] for label in plain], dtype=object)
 
 
 PAIRS = """
