@@ -185,3 +185,21 @@ def test_nothing_more_is_tried_after_several_models_were_too_slow(now, monkeypat
     assert notes[:3] == ["too slow on 1,000 rows"] * 3
     assert all("other models were too slow" in note for note in notes[3:])
     assert game.entries["quick"].rows == 9_000
+
+
+def test_the_first_model_that_was_too_slow_is_tried_again_in_the_time_that_is_left(
+    now, monkeypatch
+):
+    def within(clock, seconds, function):
+        before = now.now
+        found = function()
+        if now.now - before > seconds:
+            now.now = before + seconds
+            raise OutOfTime("stopped after a while")
+        return found
+
+    monkeypatch.setattr(Clock, "within", within)
+    models = {"quick": (0.5, 0.1), "slow": (0.9, 25.0), "other": (0.9, 400.0)}
+    game = tournament(now, models, 100.0)
+    assert game.entries["slow"].rows >= 1_000
+    assert game.entries["other"].note.startswith("stopped after")

@@ -276,6 +276,8 @@ class Tournament:
             fold = self._sample(size)
             for place, name in enumerate(going):
                 self._try_sample(name, fold, size, _HOPE if place < 2 else _SHARE)
+            if size < n_all:
+                self._try_again(going, fold)
             tried = [self.entries[name] for name in going if self.entries[name].rows == size]
             if not tried:
                 return
@@ -288,6 +290,15 @@ class Tournament:
             for entry in tried:
                 if size < n_all and entry.name not in going:
                     entry.note = f"{best - entry.mean:.3f} behind the best on {size:,} rows"
+
+    def _try_again(self, names: list[str], fold: Fold) -> None:
+        """Fit the first model that was given up on a sample, if much time is left after all."""
+        stopped = [
+            self.entries[n] for n in names if self.entries[n].note.startswith("stopped after")
+        ]
+        if stopped and not stopped[0].costs and np.isfinite(self._free()) and self._free() > 0:
+            stopped[0].note = ""
+            self._try(stopped[0].name, 0, fold, _HOPE * self._free())
 
     def _warm_up(self) -> None:
         """Fit the first model to a few rows, so that libraries and kernels are loaded.
