@@ -203,3 +203,9 @@ def test_the_first_model_that_was_too_slow_is_tried_again_in_the_time_that_is_le
     game = tournament(now, models, 100.0)
     assert game.entries["slow"].rows >= 1_000
     assert game.entries["other"].note.startswith("stopped after")
+
+
+def test_a_model_that_was_far_ahead_on_fewer_rows_is_chosen_if_all_rows_can_be_fitted(now):
+    base, ahead = entry("base", 0.47, 0.1), entry("ahead", 0.58, 0.5, rows=1_000)
+    assert choose([base, ahead], 100.0) == ("ahead", N_ALL)
+    assert choose([base, entry("near", 0.3, 0.5, rows=1_000)], 100.0) == ("base", N_ALL)

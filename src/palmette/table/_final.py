@@ -31,6 +31,7 @@ from palmette.table._tournament import Entry, Tournament
 from palmette.table.answers import gives_node_proba
 
 _CLEARLY = 0.005  # hierarchical F1 that a quicker model must be better by than the winner
+_FAR = 0.02  # the same, of a model that there was no time to compare with it on as many rows
 _MARGIN = 1.2  # of the seconds of a fit on a part of the rows
 _GROWTH = 1.15  # exponent of the number of rows in the time of a fit
 _TOLD = r".* needs a tree, but \w+ has learned a DAG"  # a warning of a fit that is shown
@@ -301,8 +302,7 @@ def _choose(
     """
     entry = tournament.entries[name]
     n_rows = _affordable(entry, race, wrapping, clock)
-    if n_rows >= race.rows_in_memory(name, wrapping):
-        return name, n_rows
+    is_whole = n_rows >= race.rows_in_memory(name, wrapping)
     kept = tournament.fallback
     expected = [entry.expect(n_rows)] if n_rows else []
     if kept is not None:
@@ -311,8 +311,11 @@ def _choose(
     for other in tournament.entries.values():
         if other is entry or not other.curve or not other.proba:
             continue
+        same = entry.curve.get(other.rows, entry.mean)  # the winner's, on as many rows
+        if is_whole and (other.rows >= entry.rows or other.curve[other.rows] < same + _FAR):
+            continue  # it was compared with the winner, or is not far ahead
         rows = _affordable(other, race, wrapping, clock)
-        if rows > n_rows and other.expect(rows) > best:
+        if (rows > n_rows or (is_whole and rows == n_rows)) and other.expect(rows) > best:
             name, n_rows, best = other.name, rows, other.expect(rows)
     return name, n_rows
 
