@@ -71,7 +71,7 @@ class LinearRouter(Router):
         the model is smaller, but accuracy falls if the value is not small against typical weights.
         With "auto" the bound is a twentieth of the root mean square of the weights of a classifier,
         and the others are rounded to 8 significant bits: on texts accuracy stays the same, and a
-        model file is a third to a fifth of its size.
+        model file is a quarter to two fifths of its size.
     tol : float
         Tolerance of the stopping criterion: the range of the projected gradients.
     max_iter : int or "auto"
