@@ -314,8 +314,19 @@ def test_a_wrong_file_of_options_is_told(palmette, folder, text, words):
 
 
 NEVER_FROM_FILES = {
-    *("bad-rows", "diagram", "html", "json", "md", "out", "report", "resume", "svg"),  # written
-    *("compare", "data", "hierarchy", "map", "table", "train"),  # read
+    *(
+        "bad-rows",
+        "diagram",
+        "html",
+        "json",
+        "md",
+        "out",
+        "report",
+        "resume",
+        "svg",
+        "test-out",
+    ),  # written
+    *("compare", "corrections", "data", "hierarchy", "map", "table", "train"),  # read
     *("chunk-rows", "jobs", "max-body", "max-rows", "memory", "n-jobs", "read-timeout", "timeout"),
     *("host", "port", "scheduler", "scratch", "set", "trust", "workers"),
 }

@@ -63,7 +63,7 @@ def test_a_migrated_model_can_be_fitted_again(model):
     new = pm.migrate(model, [("Food > Fruit", "Garden > Fruit")])
     rows = make_goods(40, 3)
     rows["category"] = rows["category"].str.replace("Food > Fruit", "Garden > Fruit")
-    refitted = again(new).fit(rows)
+    refitted = again(new).refit(rows)
     assert not isinstance(refitted.estimator_, MigratedClassifier)
     assert refitted.score(rows) > 0.9
 

@@ -23,7 +23,7 @@ def table_model(board=None, model="class-tree", **summary):
     """Return a model that looks like one of `palmette fit`."""
     known, X, y = animals()
     known.summary_ = {"model": model, "leaderboard": board, **summary}
-    known.classes_ = [CAT, DOG, FERN]
+    known.class_paths_ = [CAT, DOG, FERN]
     return known, X, y
 
 

@@ -62,7 +62,7 @@ def test_groups_hold_every_label_and_row():
 def test_training_rows_of_a_table_model_reach_the_nodes():
     model, X, y = animals()
     model.summary_ = {"class_rows": [30, 4, 1, 7]}
-    model.classes_ = [CAT, DOG, OAK, FERN]
+    model.class_paths_ = [CAT, DOG, OAK, FERN]
     evaluation = evaluate(model, X, [*y[:-1], ("animal", "wolf")])  # one label is unseen
     rows = training_rows(model, evaluation)
     found = class_facts(evaluation, rows)

@@ -100,7 +100,7 @@ def test_a_given_tree_and_a_second_fit_spell_as_before(table):
     assert model.read_target(table)[-1] == ("TOOLS", "Saws")
     table["kind"] = table["kind"].str.upper().replace("TOOLS > SAWS", "Tools > Saws")
     own = fitted(table, [], merge_case=True)
-    again = own.fit(table.assign(kind=table["kind"].str.replace("FISH", "fish")))
+    again = own.refit(table.assign(kind=table["kind"].str.replace("FISH", "fish")))
     assert again.hierarchy_.n_leaves == 3
 
 

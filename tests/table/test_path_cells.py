@@ -153,6 +153,6 @@ def test_models_of_lists_of_names_are_stored_and_fitted_again(tmp_path, nested):
     assert model.several_paths_ == nested
     assert model.hierarchy_.n_nodes == 11
     save(model, tmp_path / "m.palmette")
-    again = load(tmp_path / "m.palmette").fit(frame)
+    again = load(tmp_path / "m.palmette").refit(frame)
     assert again.read_target(frame) == model.read_target(frame)
     assert again.predict(frame) == model.predict(frame)

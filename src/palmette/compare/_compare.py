@@ -354,7 +354,7 @@ def learn_tree(
     >>> X, y = np.array([[0.0], [1.0], [9.0]] * 5), ["ant", "bee", "whale"] * 5
     >>> print(learn_tree(Problem("animals", h, X, y), "agglomerative").hierarchy.draw())
     root
-    ├─ group 1
+    ├─ ant, bee
     │  ├─ ant
     │  └─ bee
     └─ whale

@@ -156,7 +156,7 @@ def smallest_hashes(texts: list[str]) -> NDArray[np.uint16]:
     Examples
     --------
     >>> a, b = smallest_hashes(["the quick brown fox jumps", "the quick brown fox jumped"])
-    >>> 0.6 < (a == b).mean() < 1
+    >>> 0.6 < float((a == b).mean()) < 1
     True
     """
     found = np.empty((len(texts), _BINS), dtype=np.uint16)
