@@ -43,6 +43,15 @@ def test_the_process_ends_with_the_block(started, monkeypatch, error):
     assert started[0].poll() is not None
 
 
+def test_no_module_of_the_current_folder_is_imported(started, monkeypatch, tmp_path):
+    (tmp_path / "threading.py").write_text("raise SystemExit(3)", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("palmette.table._candidates.compile_seconds", lambda groups: 9.0)
+    monkeypatch.setattr(module, "_PROGRAM", "import threading")
+    with compiled_ahead():
+        assert started[0].wait(60) == 0
+
+
 def test_no_process_is_started_if_kernels_are_stored(started, monkeypatch):
     monkeypatch.setattr("palmette.table._candidates.compile_seconds", lambda groups: 0)
     with compiled_ahead():

@@ -249,7 +249,7 @@ def compiled_ahead() -> Iterator[None]:
         return
     with without_interrupts():  # Ctrl-C is for the first process, which ends the other one
         process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM],
+            [sys.executable, "-P", "-c", _PROGRAM],  # no module of the current folder
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     try:
