@@ -145,6 +145,21 @@ def test_names_of_scorers_serve_where_palmette_is_imported_first(told):
     assert all(0 < score < 1 for score in told["scores"])
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    "mine", ["palmette.table import TableModel", "palmette import FlatClassifier"]
+)
+def test_names_of_scorers_serve_with_any_estimator(mine, late):
+    imports = ["from sklearn.model_selection import cross_val_score", f"from {mine}"]
+    program = [*imports[:: -1 if late else 1], "from sklearn.dummy import DummyClassifier",
+               "X, y = [[0]] * 6, list('aabbab')",
+               "cross_val_score(DummyClassifier(), X, y, scoring='hierarchical_f1', cv=2)"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_fingerprint_of_a_hierarchy_is_the_same_in_every_process(told):
     assert told["hierarchy"] == Hierarchy.from_paths([("a", 1), ("ä", 2.5)]).fingerprint
 

@@ -66,7 +66,7 @@ def import_after(first: str, then: str) -> None:
     """
     if first in sys.modules:
         import_module(then)
-    else:
+    elif then not in sys.modules:
         sys.meta_path.insert(0, _Finder({first}, lambda loader: _Followed(loader, then)))
 
 

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from palmette._imports import import_after
 from palmette._text import caller_level
 from palmette.base._parameters import is_count, is_number
 from palmette.calibration._chains import ChainCalibration
@@ -37,6 +38,9 @@ from palmette.table._written import Given
 
 if TYPE_CHECKING:
     from palmette.table._problem import TableProblem
+
+# scoring="hierarchical_f1" is known to scikit-learn as soon as it knows scorers at all
+import_after("sklearn.metrics._scorer", "palmette.metrics")
 
 
 def fit_table(
