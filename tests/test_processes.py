@@ -151,9 +151,12 @@ def test_names_of_scorers_serve_where_palmette_is_imported_first(told):
 )
 def test_names_of_scorers_serve_with_any_estimator(mine, late):
     imports = ["from sklearn.model_selection import cross_val_score", f"from {mine}"]
-    program = [*imports[:: -1 if late else 1], "from sklearn.dummy import DummyClassifier",
-               "X, y = [[0]] * 6, list('aabbab')",
-               "cross_val_score(DummyClassifier(), X, y, scoring='hierarchical_f1', cv=2)"]  # fmt: skip
+    program = [
+        *imports[:: -1 if late else 1],
+        "from sklearn.dummy import DummyClassifier",
+        "X, y = [[0]] * 6, list('aabbab')",
+        "cross_val_score(DummyClassifier(), X, y, scoring='hierarchical_f1', cv=2)",
+    ]
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, check=False
     )
