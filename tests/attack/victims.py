@@ -270,6 +270,19 @@ def _table() -> Victim:
     return _model(bytes_of(model), frame[:12])  # as many as a review needs
 
 
+def _fitted_table() -> Victim:
+    """Return a table model that has the form of its labels, and is calibrated by its folds."""
+    from tests.table.goods import make_goods
+
+    from palmette.table import TableModel
+
+    frame = make_goods(60)[["title", "price", "kind"]]
+    made = TableModel("flat-naive-bayes", folds=2, separator=" > ", random_state=0)
+    model = made.fit(frame[["title", "price"]], frame["kind"])
+    assert model.calibration_ is not None
+    return _model(bytes_of(model), frame[:12])
+
+
 def _hierarchy() -> Victim:
     return _model(bytes_of(DAG), None)
 
@@ -376,6 +389,7 @@ _VICTIMS: dict[str, Callable[[], Victim]] = {
     "GaussianProcess": lambda: _around(_processes),
     "AdaBoost": lambda: _around(_adaboost),
     "TableModel": _table,
+    "TableModel-fitted": _fitted_table,
     "Texts": lambda: _texts("HashingVectorizer", n_features=16),
     "Texts-words": lambda: _texts("TfidfVectorizer", ngram_range=(1, 2)),
     "Texts-letters": lambda: _texts("CountVectorizer", analyzer="char_wb", ngram_range=(2, 3)),
