@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -61,3 +63,30 @@ def test_workflows_can_be_read_and_ask_for_few_permissions(path):
             r"^\.ci/\w+", "\n".join(s.get("run", "") for s in job.get("steps", []))
         ):
             assert (ROOT / command).exists()
+
+
+def names_of(requirements):
+    return {re.match(r"[\w.-]+", each)[0].replace("-", "_") for each in requirements}
+
+
+def test_the_demo_runs_without_extras():
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    extras = set().union(*map(names_of, project["optional-dependencies"].values()))
+    extras -= names_of(project["dependencies"]) | {"palmette", "psutil"}
+    program = f"""
+import sys
+from importlib.abc import MetaPathFinder
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {sorted(extras)}:
+            raise ModuleNotFoundError("No module named " + repr(name), name=name)
+sys.meta_path.insert(0, Absent())
+from palmette.cli import demo
+demo.MODELS = ("flat-naive-bayes",)
+demo.demo(None, 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "flat-naive-bayes" in done.stdout
