@@ -310,8 +310,12 @@ def test_a_model_that_takes_too_long_is_told(monkeypatch):
         assert "has not answered in 0.05 s" in refused(reply, 503)
         assert reply.headers["retry-after"] == "1"
         go.set()
-        time.sleep(0.05)
-        assert client.post("/predict", json={"text": "a"}).status_code == 200
+        for _ in range(100):  # on a busy machine an answer may take longer than the limit
+            reply = client.post("/predict", json={"text": "a"})
+            if reply.status_code == 200:
+                break
+            time.sleep(0.05)
+        assert reply.status_code == 200
 
 
 def test_a_model_that_fails_is_told_without_its_secrets(monkeypatch):
