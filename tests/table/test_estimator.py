@@ -279,11 +279,7 @@ def test_a_wrong_parameter_is_named(name):
 
 # ---------------------------------------------------------------------- checks of scikit-learn
 
-_BY_NAME = "columns are found by name, whatever their order, and rows without names are taken"
 _EXPECTED = {
-    "check_complex_data": "complex numbers are texts in a table",
-    "check_dataframe_column_names_consistency": _BY_NAME,
-    "check_estimators_nan_inf": "infinite numbers are missing ones, with a warning",
     "check_classifiers_one_label": "a target with one label is an error that says so",
     "check_fit2d_1sample": "a target with one label is an error that says so",
     "check_classifier_multioutput": "several labels per row are sets, not 0/1 matrices",

@@ -268,15 +268,8 @@ def check_jobs(n_jobs: int) -> None:
 
 def read_column_names(words: list[str] | None) -> dict[str, str]:
     """Read the words of ``--map COLUMN=NAME`` as a dict of the model's columns to their names."""
-    names = {}
-    for word in words or []:
-        column, equals, name = word.partition("=")
-        if not (equals and column and name):
-            raise PalmetteError(
-                f"got --map {word!r}: expected COLUMN=NAME, such as --map title=name."
-            )
-        names[column] = name
-    return names
+    pairs = [word.partition("=") for word in words or []]
+    return _dict_of(pairs, "--map", "COLUMN=NAME, such as --map title=name")
 
 
 def read_written(words: list[str] | None, option: str) -> str | dict[str, str] | None:
@@ -304,15 +297,15 @@ def read_written(words: list[str] | None, option: str) -> str | dict[str, str] |
 
 def read_kinds(words: list[str] | None) -> dict[str, str]:
     """Read the words of ``--column``; a name may contain an equals sign, a kind does not."""
-    kinds = {}
-    for word in words or []:
-        name, equals, kind = word.rpartition("=")
-        if not (equals and name and kind):
-            raise PalmetteError(
-                f"got --column {word!r}: expected NAME=KIND, such as --column zip=category."
-            )
-        kinds[name] = kind
-    return kinds
+    pairs = [word.rpartition("=") for word in words or []]
+    return _dict_of(pairs, "--column", "NAME=KIND, such as --column zip=category")
+
+
+def _dict_of(pairs: list[tuple[str, str, str]], option: str, expected: str) -> dict[str, str]:
+    for pair in pairs:
+        if not all(pair):
+            raise PalmetteError(f"got {option} {''.join(pair)!r}: expected {expected}.")
+    return {name: value for name, _, value in pairs}
 
 
 def bad_rows_of(skip: bool, path: Path | None) -> Any:
