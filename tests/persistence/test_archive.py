@@ -86,9 +86,21 @@ def test_too_many_members_are_refused(monkeypatch):
 
 
 def test_the_size_of_all_members_is_known_before_they_are_read():
-    content = packed({"state.json": bytes(10**6), "hierarchy.json": b"{}"}, zipfile.ZIP_DEFLATED)
+    content = packed({"arrays/a.npy": bytes(10**6), "hierarchy.json": b"{}"}, zipfile.ZIP_DEFLATED)
     assert len(content) < 3000
     assert opened(content).n_bytes == 10**6 + 2
+
+
+def test_a_small_file_does_not_hold_a_long_text():
+    with pytest.raises(Damaged, match=r"expands from .* to 2,000,000 bytes, expected at most 100"):
+        opened(packed({"state.json": b"0," * 10**6}, zipfile.ZIP_DEFLATED))
+
+
+def test_a_long_text_of_equal_values_is_written_so_that_it_can_be_read():
+    stream = io.BytesIO()
+    write_members(stream, {"state.json": b"0," * 10**6})
+    assert not Archive(stream).is_compressed
+    assert len(Archive(stream).read("state.json")) == 2 * 10**6
 
 
 def test_an_archive_tells_whether_a_member_is_compressed():

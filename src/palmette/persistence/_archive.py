@@ -31,6 +31,9 @@ _LEVEL = 1  # of deflate: higher levels are much slower and save a few per cent 
 _MAX_RATIO = 0.9  # members that compress to more than this share of their size are stored
 _SAMPLE = 2**18  # bytes of a member on which compression is tried
 _MAX_EXPANSION = 1032  # deflate cannot compress better than 1:1032
+# Each value of JSON becomes an object that is copied, printed and saved: a small file may not cost
+# what a large one costs. JSON of models expands some 5 to 30 times.
+_MAX_TEXT_EXPANSION, _SHORT_TEXT = 100, 2**18  # the second in bytes: shorter ones may expand freely
 _COSTS = (160, 96, 40, 40, 32)  # bytes of memory at most per brace, bracket, comma, colon and quote
 _LIBRARIES = ("palmette", "numpy", "scipy", "scikit-learn", "skops", "skrub")
 _NAME = re.compile(r"(manifest|state|hierarchy)\.json|arrays/[a-zA-Z0-9_]+\.npy|foreign/\d+\.skops")
@@ -69,13 +72,17 @@ def write_members(stream: IO[Any], members: Mapping[str, bytes], *, compress: bo
     with zipfile.ZipFile(cast(BinaryIO, stream), "w") as archive:
         for name, content in members.items():
             info = zipfile.ZipInfo(name, _EPOCH)
-            info.compress_type = _method_for(content) if compress else zipfile.ZIP_STORED
+            info.compress_type = _method_for(name, content) if compress else zipfile.ZIP_STORED
             info.external_attr = 0o644 << 16  # permissions of extracted files
             archive.writestr(info, content, compresslevel=_LEVEL)
 
 
-def _method_for(content: bytes) -> int:
-    """Return the compression of a member: none if a sample of it hardly becomes smaller."""
+def _method_for(name: str, content: bytes) -> int:
+    """Return the compression of a member: none if it hardly becomes smaller, or too small."""
+    if name.endswith(".json") and len(content) > _SHORT_TEXT:
+        n_compressed = len(zlib.compress(content, _LEVEL))
+        if len(content) > _MAX_TEXT_EXPANSION * n_compressed:
+            return zipfile.ZIP_STORED
     middle = max(0, (len(content) - _SAMPLE) // 2)
     sample = content[middle : middle + _SAMPLE]
     compressed = zlib.compress(sample, _LEVEL)
@@ -160,6 +167,12 @@ class Archive:
                 raise Damaged(f"the member {name} is compressed by an unknown method")
             if info.file_size > _MAX_EXPANSION * (info.compress_size + 8):
                 raise Damaged(f"the member {name} cannot be as large as it states")
+            is_text = name.endswith(".json") and info.file_size > _SHORT_TEXT
+            if is_text and info.file_size > _MAX_TEXT_EXPANSION * info.compress_size:
+                raise Damaged(
+                    f"the member {name} expands from {info.compress_size:,} to {info.file_size:,} "
+                    f"bytes, expected at most {_MAX_TEXT_EXPANSION} times as many"
+                )
 
 
 # ---------------------------------------------------------------------- the manifest
