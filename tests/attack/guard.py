@@ -15,7 +15,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
-import palmette
+from palmette._kernel_files import cache_folder
 
 __all__ = ["Acted", "guarded"]
 
@@ -71,7 +71,7 @@ def guarded(
         raise Acted(noted[0])
 
 
-_KERNELS = os.path.join(os.path.dirname(palmette.__file__), "__pycache__")
+_KERNELS = str(cache_folder() or "")  # of machine code: the caller's environment names it
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # that the libraries look for by themselves, whether they are installed or not
 _OPTIONAL = (
@@ -124,7 +124,8 @@ class _Guard:
         if any(_is_in(whole, folder) for folder in self.untouched):
             return f"{event} {whole}"
         fine = not is_written or whole.startswith(("/dev/null", "/proc/self/"))
-        fine = fine or "__pycache__" in Path(whole).parts or whole == _KERNELS
+        fine = fine or "__pycache__" in Path(whole).parts
+        fine = fine or bool(_KERNELS and _is_in(whole, _KERNELS))
         fine = fine or any(_is_in(whole, folder) for folder in self.folders)
         return None if fine else f"{event} {whole} for writing"
 
