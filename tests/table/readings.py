@@ -193,7 +193,7 @@ SEPARATED = [
     ("; ", TH, False), (", ", GOODS, False), ("_", ONE_TOP, False), ("__", ZH, False),
     ("~", EMOJI, False), ("#", FLAT, False), ("&gt;", GOODS, True), ("\t", ZH, False),
     ("＞", JA, True), ("：", ZH, True), (">>>", SIZES, True), ("❯", EMOJI, True),
-    (" • ", HI, True), ("||", TH, True),
+    (" • ", HI, True), ("||", TH, True), ("\u2003", GOODS, False), ("  ", OTHER, False),
 ]  # fmt: skip
 
 
@@ -220,6 +220,20 @@ def levels(order: list[int], target: list[int] | int, gap: bool = False,
         return Made(pd.DataFrame(columns), [names[k] for k in chosen], meant, INPUTS)
 
     return make
+
+
+def numbered_levels(folder: File) -> Made:
+    """A number beside the name of every upper level."""
+    made = levels([0, 1, 2], 2)(folder)
+    numbers = {f"{name}_id": made.table[name].factorize()[0] + 100 for name in ("area", "group")}
+    table = pd.DataFrame({**numbers, **made.table})
+    return made._replace(table=table)
+
+
+def addresses(folder: File) -> Made:
+    made = paths_by("/", GOODS)(folder)
+    cells = "https://example.org/" + made.table["class"].str.replace("[ &]+", "-", regex=True)
+    return made._replace(table=made.table.assign(**{"class": cells}))
 
 
 def codes_as_levels(folder: File) -> Made:
@@ -309,6 +323,19 @@ def flat_sets(mark: str, names: str) -> Callable[[File], Made]:
         known = names.split()
         rows = [sorted(row) for row in sets_of([(name,) for name in known])]
         return of_sets(rows, [mark.join(path[0] for path in row) for row in rows])
+
+    return make
+
+
+def flag_columns(cells: dict[bool, Any]) -> Callable[[File], Made]:
+    """Make a table with a column per label, which says whether a row has it."""
+
+    def make(folder: File) -> Made:
+        rows = sets_of([(name,) for name in GENRES.split()])
+        table = of_sets(rows, [""] * len(rows)).table.drop(columns="tags")
+        flags = {f"is_{name}": [cells[(name,) in row] for row in rows] for name in GENRES.split()}
+        named = [{(f"is_{name}",) for (name,) in row} for row in rows]
+        return Made(table.assign(**flags), "is_*", named, INPUTS)
 
     return make
 
@@ -558,6 +585,7 @@ TABLES = [
     Table("Chinese, the lowest level is the target", levels([1, 2, 0], 2, tree=ZH)),
     Table("a level in the middle is the target", levels([0, 2, 1], 1, tree=GOODS)),
     Table("levels with a gap", levels([0, 1, 2], [0, 1, 2], gap=True)),
+    Table("numbers beside the names of levels", numbered_levels),
     Table("levels as codes", codes_as_levels),
     Table("codes of digits", codes_of_digits),
     Table("upper levels in merged cells", merged_cells, "merged"),
@@ -568,6 +596,9 @@ TABLES = [
     Table("Thai, several paths, ';' and ':'", several(";", ":", TH)),
     Table("several paths, ' + ' and ' > '", several(" + ", " > ", GOODS)),
     Table("several plain names, ' / '", flat_sets(" / ", GENRES)),
+    Table("a column per label, of zeros and ones", flag_columns({True: 1, False: 0})),
+    Table("a column per label, of yes and no", flag_columns({True: "Yes", False: "no"})),
+    Table("addresses", addresses, "are addresses"),
     Table("lists without quotes", flat_lists("{{{}}}", ",")),
     Table("tags in angle brackets", flat_lists("<{}>", "><")),
     Table("a separator at the end", framed("{};", ";")),

@@ -48,14 +48,15 @@ _NAMES = (
 )
 _BLANKS = r"[^\S\n\t]"
 _MARKS = re.compile(
-    rf"{_BLANKS}*(?:&(?:gt|r?s?aquo|rarr);|<br */?>|_+|[^\s{_NAMES}]+\ufe0f?){_BLANKS}*|[\t\n]+"
+    rf"{_BLANKS}*(?:&(?:gt|r?s?aquo|rarr);|<br */?>|_+|[^\s{_NAMES}]+\ufe0f?){_BLANKS}*"
+    rf"|[\t\n\u2001-\u2003]+|[ \xa0]{{2,}}"
     rf"|{_BLANKS}+(?:<+|[\u2600-\u275f\U0001f000-\U0001faff]\ufe0f?){_BLANKS}+"
 )
 _ANY_SHARE = 0.9  # minimum share of the distinct labels with such a mark, and of those it groups
 # arrows, brackets that point to the right, and doubled marks, which are rarely part of a name
 _ARROWS = re.compile(
     r"\s*(?:&(?:gt|r?s?aquo|rarr);|<br */?>|➡\ufe0f?|[-=~]*>+|:{2,}|\|+|/{2,}|\\{2,}"
-    r"|[»›→⇒▸▶►❯➜➔➤⟶⟹⟩〉》＞]+|[\t\n]+)\s*"
+    r"|[»›→⇒▸▶►❯➜➔➤⟶⟹⟩〉》＞]+|[\t\n\u2001-\u2003]+)\s*"
 )
 # marks inside of words, and those of lists of words, with which flat names are written, too
 _WITHIN = re.compile(r"[-_.+&'~*@=·・]|\s*[+&,/、，]\s*|\s*\.\s*")

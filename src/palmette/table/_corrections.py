@@ -278,6 +278,8 @@ class Corrections:
     def _cells(self, labels: list[str], cell: Any) -> dict[str, Any]:
         """Return the cells of the target columns that stand for labels."""
         form = self._form
+        if form.columns_are_labels:
+            return {name: int(name in labels) for name in form.columns}
         if len(form.columns) > 1:
             path = self._path(labels[0])
             names = [*path, *[None] * (len(form.columns) - len(path))]

@@ -261,7 +261,8 @@ def read_problem(
         raise PalmetteError(f"{error} {hint}.") from error
     if hint:
         note(hint)
-    ordered = in_order(frame, form.columns) if len(form.columns) > 1 else form.columns
+    are_levels = len(form.columns) > 1 and not form.columns_are_labels
+    ordered = in_order(frame, form.columns) if are_levels else form.columns
     if ordered != form.columns:
         note(
             f"the levels are read in the order {', '.join(ordered)}, since each of them follows "

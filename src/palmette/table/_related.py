@@ -83,6 +83,7 @@ def find_related(
     once = _first_of_equal_rows(list(cells.values()))  # rows that repeat are no evidence
     few, classes = few[once], codes[few[once]]
     related, above = Related([], {}), {}
+    ids = set()
     if len(few) < _LEAST_ROWS or classes.min() == classes.max():
         return related
     for name, column in cells.items():
@@ -92,14 +93,16 @@ def find_related(
         if relation and len(few) < len(frame):
             relation = _relation(_codes(frame[name]), codes)
         texts = Distinct.of(frame[name].iloc[few]).texts.tolist() if relation else []
-        is_group = _are_groups(texts) or is_named_id(name)
+        has_names = _are_groups(texts)
+        is_group = has_names or is_named_id(name)
         if (relation == ABOVE and not is_group) or (relation == BELOW and not _are_names(texts)):
             continue
         if relation == ABOVE and column.min() >= 0:
             above[name] = column
+            ids.update([] if has_names else [name])
         elif relation:
             related.copies[name] = relation
-    related.levels.extend(_chain(above, places))
+    related.levels.extend(_chain(above, places, ids))
     related.copies.update(dict.fromkeys(above.keys() - set(related.levels), ABOVE))
     return related
 
@@ -229,9 +232,14 @@ def _n_explained(column: IntArray, other: IntArray) -> int:
     return int(most.sum())
 
 
-def _chain(above: dict[str, IntArray], places: dict[str, int]) -> list[str]:
-    """Return the most columns that lie within each other, from the top, the nearest of equals."""
-    coarse_first = sorted(above, key=lambda name: (int(above[name].max()), -places[name]))
+def _chain(above: dict[str, IntArray], places: dict[str, int], ids: set[str]) -> list[str]:
+    """Return the most columns that lie within each other, from the top.
+
+    Of equals the nearest is taken, but names before identifiers.
+    """
+    coarse_first = sorted(
+        above, key=lambda name: (int(above[name].max()), name in ids, -places[name])
+    )
     best: dict[str, list[str]] = {}
     for k, name in enumerate(coarse_first):
         longer = [
@@ -240,7 +248,7 @@ def _chain(above: dict[str, IntArray], places: dict[str, int]) -> list[str]:
             if above[other].max() < above[name].max() and _follows(above[other], above[name])
         ]
         best[name] = [*max(longer, key=len, default=[]), name]
-    nearest = sorted(best.values(), key=lambda chain: (-len(chain), places[chain[-1]]))
+    nearest = sorted(best.values(), key=lambda c: (-len(c), c[-1] in ids, places[c[-1]]))
     return nearest[0] if nearest else []
 
 

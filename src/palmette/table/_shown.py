@@ -205,6 +205,13 @@ def _on_plain_names(labels: Sequence[str]) -> list[str]:
                 f"they are read as plain names. If it separates the names of paths, pass "
                 f"--separator {mark!r}, and write all paths with it"
             ]
+    places = [label.partition("://")[2].partition("/")[2] for label in labels]
+    if len(labels) >= _LEAST_PATHS and all(places) and detect_separator(places) == "/":
+        return [
+            f"The labels of the target are addresses, such as {shown(min(labels))}: they are read "
+            "as plain names. If their parts are levels, write only what follows the host, as "
+            f"{shown(min(places))}"
+        ]
     return []
 
 
@@ -253,7 +260,9 @@ def _kinds(problem: TableProblem, text: str) -> Iterator[tuple[str, str]]:
     names = schema.table_columns or [*schema.kinds]
     for name in [*names, *(level for level in levels if level not in names)]:
         if name in levels:
-            yield name, f"level {levels.index(name) + 1} of the target"
+            is_label = problem.target.columns_are_labels
+            place = "a label" if is_label else f"level {levels.index(name) + 1}"
+            yield name, f"{place} of the target"
         elif name in schema.kinds:
             yield name, _kind(problem, name, text)
         elif name in schema.left_out:

@@ -22,10 +22,12 @@ from palmette.table._near_labels import respell
 from palmette.table._target_cells import (
     LISTS,
     Label,
+    are_flags,
     are_lists,
     distinct,
     find_columns,
     fitting_separator,
+    flagged_labels,
     is_gap,
     level_paths,
     list_in,
@@ -52,7 +54,7 @@ class TargetForm:
     Parameters
     ----------
     columns : list of str
-        One column, or the levels of a path from the top.
+        One column, or the levels of a path from the top, or labels that a row has or not.
     separator : str or None
         Separator of the names of a path in one column; None for plain names.
     labels_separator : str or None
@@ -82,6 +84,8 @@ class TargetForm:
         Names by path, if spellings in other case are read as one; see `_near_labels`.
     example : str or None
         A label that the separator splits, or that is a plain name in spite of such a mark.
+    columns_are_labels : bool
+        Whether each of several columns is a label, with a 1 in the rows that have it.
 
     Examples
     --------
@@ -106,6 +110,7 @@ class TargetForm:
         "cells": held(list, each=(str,), or_absent=True),
         "spelled": held(dict, each=(str,), or_absent=True),
         "example": held(str, or_none=True),
+        "columns_are_labels": held(bool, or_absent=True),
     }
 
     def __init__(
@@ -129,6 +134,7 @@ class TargetForm:
         self.cells: list[str] = []
         self.spelled: dict[str, str] = {}
         self.example: str | None = None
+        self.columns_are_labels = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__([], labels_separator=state.get("labels_separator"))  # type: ignore[misc]
@@ -154,7 +160,9 @@ class TargetForm:
         ----------
         frame : DataFrame
         target : str or sequence of str
-            One column, or the levels of a path; names may be separated by commas.
+            One column, the levels of a path, or columns of zeros and ones, each of them a label;
+            names may be separated by commas, and ``tag_*`` is all columns that begin with
+            ``tag_``.
         separator : str, optional
             Used exactly as given. Found by default; an empty string means that cells are plain
             names.
@@ -176,7 +184,9 @@ class TargetForm:
                         f"{option} needs one target column, but {len(columns)} are given: "
                         f"{listed(columns)}."
                     )
-            return cls(columns)
+            levels = cls(columns)
+            levels.columns_are_labels = levels.several = are_flags(frame, columns)
+            return levels
         is_given = separator is not None
         cells = [cell for cell in distinct(frame[columns[0]].tolist()) if not is_gap(cell)]
         _refuse_objects(columns[0], cells)
@@ -240,13 +250,17 @@ class TargetForm:
             A path, or a list of paths if rows may have several; None for a row without a target.
         """
         levels, gaps = self.columns[: self.max_depth], [] if gaps is None else gaps
-        if levels[-1] in frame.columns and not set(levels) <= set(frame.columns):
+        if self.columns_are_labels:
+            levels = self.columns
+        elif levels[-1] in frame.columns and not set(levels) <= set(frame.columns):
             levels = levels[-1:]  # names of the last level say the rest, in a known hierarchy
         for name in levels:
             if name not in frame.columns:
                 raise PalmetteError(
                     f"the table has no target column {name!r} (it has: {listed(frame.columns)})."
                 )
+        if self.columns_are_labels:
+            return flagged_labels(frame, levels, lines, refuse)
         if len(self.columns) > 1:
             return [*map(self.respelled, level_paths(frame, levels, lines, refuse, gaps))]
         known = {} if known is None else known
@@ -366,6 +380,8 @@ class TargetForm:
             Whether labels and cells are shown.
         """
         cut = "" if self.max_depth is None else f", cut at {self.max_depth} levels"
+        if self.columns_are_labels:
+            return f"a label per column of zeros and ones: {listed(self.columns)}"
         if len(self.columns) > 1:
             return f"levels {', '.join(self.columns)}{cut}"
         words = []

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,21 +39,29 @@ _NESTED = re.compile(rf"\s*\[\s*{_FLAT}(?:\s*,\s*{_FLAT})*\s*\]\s*", re.DOTALL)
 _INNER = re.compile(_FLAT, re.DOTALL)
 _TAGS = re.compile(r"\s*(?:<[^<>\s]+>)+\s*")
 _BARE = re.compile(r"\s*(?:\[[^\[\]\"']*\]|\{[^{}\"']*\})\s*")  # a list without quotes
+_FLAGS = {
+    **dict.fromkeys(("1", "true", "yes", "y"), True),
+    **dict.fromkeys(("0", "false", "no", "n"), False),
+}
 _TRIED_MARKS = (";", "|", ",", "\t", " ")  # of labels that a thesaurus has
 
 
 def find_columns(target: str | Sequence[str], columns: list[str]) -> list[str]:
-    """Return the target columns; their names may be separated by commas.
+    """Return the target columns; their names may be separated by commas, and be patterns.
 
     Examples
     --------
     >>> find_columns("top,below", ["top", "below", "price"])
     ['top', 'below']
+    >>> find_columns("tag_*", ["tag_red", "tag_blue", "price"])
+    ['tag_red', 'tag_blue']
     """
     named = [target] if isinstance(target, str) else [str(name) for name in target]
     found: list[str] = []
     for name in named:
-        found += [name] if name in columns else [part.strip() for part in name.split(",")]
+        for part in [name] if name in columns else [part.strip() for part in name.split(",")]:
+            alike = [] if part in columns else [c for c in columns if fnmatchcase(c, part)]
+            found += alike or [part]
     for name in found:
         if name not in columns:
             near = near_names(name, columns)
@@ -223,6 +232,64 @@ def refuse_row(words: str, row: int, refuse: Refuse | None) -> None:
     if refuse is None:
         raise PalmetteError(words)
     refuse(row, words)
+
+
+def are_flags(frame: pd.DataFrame, columns: list[str]) -> bool:
+    """Return whether columns have nothing but zeros and ones, or texts that mean them.
+
+    Parameters
+    ----------
+    frame : DataFrame of n_samples rows
+    columns : list of str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"red": [1, 0], "big": ["yes", "no"], "kind": ["cat", "dog"]})
+    >>> are_flags(frame, ["red", "big"]), are_flags(frame, ["red", "kind"])
+    (True, False)
+    """
+    return all(
+        _flag_of(cell) is not None for name in columns for cell in frame[name].dropna().unique()
+    )
+
+
+def flagged_labels(
+    frame: pd.DataFrame, columns: list[str], lines: Any, refuse: Refuse | None
+) -> list[list[Path] | None]:
+    """Return the names of the columns that have a 1, for each row; None for a row of empty cells.
+
+    Parameters
+    ----------
+    frame : DataFrame of n_samples rows
+    columns : list of str
+    lines, refuse
+        As in `TargetForm.read`.
+    """
+    rows: list[list[Path] | None] = []
+    labels: list[Path] = [(name,) for name in columns]
+    for row, cells in enumerate(zip(*(frame[name].tolist() for name in columns), strict=True)):
+        flags = [False if is_gap(cell) else _flag_of(cell) for cell in cells]
+        if None in flags:
+            k = flags.index(None)
+            refuse_row(
+                f"{place_of(row, lines)} of the target column {columns[k]!r} has "
+                f"{str(cells[k])[:60]!r}: expected 1 or 0, as in the table of the fit.",
+                row,
+                refuse,
+            )
+            rows.append(None)
+        else:
+            there = [label for label, flag in zip(labels, flags, strict=True) if flag]
+            rows.append(None if all(map(is_gap, cells)) else there)
+    return rows
+
+
+def _flag_of(cell: Any) -> bool | None:
+    """Return whether a cell says that a row has a label; None if it says neither yes nor no."""
+    if isinstance(cell, LISTS):
+        return None
+    return _FLAGS.get(text_of(cell).strip().casefold())
 
 
 def level_paths(
