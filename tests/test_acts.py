@@ -112,7 +112,7 @@ cli/review.py: atomic_write
 compare/_comparison.py: atomic_write getattr
 compare/_store.py: open*2
 datasets/_arff.py: read_text
-datasets/_embedded.py: read_bytes walk
+datasets/_embedded.py: read_bytes*2 walk
 datasets/_mat.py: read_bytes
 datasets/_named_sets.py: read_text*7
 datasets/_rda.py: read_bytes

@@ -1,4 +1,4 @@
-"""`palmette demo`: everything it shows, in 80 columns, and the picture of it."""
+"""`palmette demo`: everything it shows, in 80 columns, the report, and the picture of it."""
 
 from __future__ import annotations
 
@@ -7,43 +7,70 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
-from palmette.cli.demo import MODELS, _aligned, demo
-from palmette.compare import Problem
-from palmette.hierarchy._hierarchy import Hierarchy
+from palmette import Hierarchy
+from palmette.cli.demo import demo
 
-WORDS = {("a", "x"): "apple", ("a", "y"): "pear", ("b", "x"): "bolt", ("b", "y"): "nail"}
+PATHS = [
+    (chapter, f"{chapter}-{section}", f"{chapter}-{section}-{name}")
+    for chapter, section, name in (
+        *(("food", "fruit", name) for name in ("apple", "pear", "plum")),
+        *(("food", "fish", name) for name in ("cod", "tuna")),
+        *(("tools", "hand", name) for name in ("saw", "nail")),
+    )
+]
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Put a small set of texts in the place of the embedded one."""
     rng = np.random.default_rng(0)
-    labels = [list(WORDS)[i] for i in rng.choice(4, 120, p=[0.4, 0.3, 0.2, 0.1])]
-    texts = [f"one {WORDS[label]} number {i}" for i, label in enumerate(labels)]
-    hierarchy = Hierarchy.from_paths([*WORDS, ("c", "never")])
-    problem = Problem("stdlib", hierarchy, texts[:80], labels[:80], texts[80:], labels[80:])
-    monkeypatch.setattr("palmette.compare.find_problem", lambda name: problem)
-    return problem
+    paths = [PATHS[i] for i in rng.integers(len(PATHS), size=160)]
+    texts = [
+        f"{rng.choice(['one', 'two'])} {p[2].split('-')[2]} [{i}]" for i, p in enumerate(paths)
+    ]
+    y = np.array(paths, dtype=object)
+    icd = Bunch(
+        X_train=texts[:120], y_train=y[:120], X_test=texts[120:], y_test=y[120:],
+        hierarchy=Hierarchy.from_paths(PATHS),
+    )  # fmt: skip
+    monkeypatch.setattr("palmette.datasets.load_icd10cm", lambda: icd)
+    return icd
 
 
 def test_every_option_is_a_parameter(parse):
-    assert parse(demo, "--svg", "x.svg", "--seed", "3") == {"svg": Path("x.svg"), "seed": 3}
-    assert parse(demo) == {"svg": None, "seed": 0}
+    assert parse(demo, "--svg", "x.svg", "--html", "y.html", "--seed", "3") == {
+        "html": Path("y.html"),
+        "svg": Path("x.svg"),
+        "seed": 3,
+    }
+    assert parse(demo) == {"html": Path("palmette-demo.html"), "svg": None, "seed": 0}
 
 
-def test_leaderboard_drawing_and_next_command(palmette, small, recwarn):
-    result = palmette("demo")
+def test_verdict_examples_report_and_next_commands(palmette, small, tmp_path, recwarn):
+    page = tmp_path / "page.html"
+    result = palmette("demo", "--html", page)
     assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert all(any(line.startswith(f"{name} ") for line in lines) for name in MODELS)
-    assert "80 docstrings to learn from, 40 to test on" in result.stdout
-    assert "├─ a" in result.stdout
-    assert re.search(r"│  ├─ x +1\.00 +\d+\n", result.stdout)
-    assert re.search(r"└─ never +– +0\n", result.stdout)  # neither true nor predicted: no F1
-    assert "palmette compare digits" in result.stdout
-    assert "note:" not in result.stdout
+    shown = " ".join(result.stdout.split())
+    assert max(map(len, result.stdout.splitlines())) <= max(80, len(f"wrote {page}: ") + 52)
+    assert "120 titles and terms to learn from, 40 other terms to test on; 7 categories" in shown
+    ours, flat, gain, low, high = map(
+        float,
+        re.search(
+            r"F1 is ([\d.]+), flat \(tf-idf and LinearSVC\) ([\d.]+): ([+-][\d.]+), "
+            r"95 % interval ([+-][\d.]+) to ([+-][\d.]+)\.",
+            shown,
+        ).groups(),
+    )
+    assert abs(ours - flat - gain) < 0.0016
+    assert low <= gain <= high
+    assert re.search(
+        r"\* +\d+%  \w+-\w+-\w+\n", result.stdout
+    )  # the best category is the right one
+    assert "sure: " in shown
+    assert "<html" in page.read_text(encoding="utf-8")
+    assert "palmette fit products.csv" in shown
     assert result.stderr == ""
     assert not [w for w in recwarn if issubclass(w.category, UserWarning)]
 
@@ -52,42 +79,24 @@ def test_picture(palmette, small, tmp_path):
     from xml.etree import ElementTree
 
     path = tmp_path / "demo.svg"
-    result = palmette("demo", "--svg", path)
+    result = palmette("demo", "--svg", path, "--html", tmp_path / "page.html")
     assert result.exit_code == 0, result.output
     text = path.read_text(encoding="utf-8")
     ElementTree.fromstring(text)
     assert len(text) < 200_000
-    assert "local-per-parent" in text
+    assert "hierarchical" in text
     assert "fitting" not in text
     assert "@font-face" not in text
 
 
-def test_bad_pictures(fails, small, tmp_path):
+def test_bad_paths(fails, small, tmp_path):
     assert "expected one of the suffixes .svg" in fails("demo", "--svg", tmp_path / "demo.png")
     assert "there is no folder" in fails("demo", "--svg", tmp_path / "no" / "demo.svg")
+    assert "there is no folder" in fails("demo", "--html", tmp_path / "no" / "demo.html")
 
 
-def test_colours_follow_the_score():
-    lines = [
-        "root",
-        "├─ a  0.90 of 10",
-        "├─ b  0.60 of 7  … 3 more",
-        "├─ c  0.10 of 5",
-        "└─ … 9 more",
-    ]
-    texts = _aligned(lines)
-    assert [text.plain for text in texts] == [
-        "root",
-        "├─ a  0.90    10",
-        "├─ b  0.60     7  … 3 more",
-        "├─ c  0.10     5",
-        "└─ … 9 more",
-    ]
-    colours = [str(text.spans[0].style) if text.spans else None for text in texts]
-    assert colours == [None, "bold green", "bold yellow", "bold red", None]
-
-
-def test_picture_of_the_readme_is_what_the_command_makes():
+def test_picture_of_the_pages_is_what_the_command_makes():
     text = (Path(__file__).parents[2] / "docs" / "demo.svg").read_text(encoding="utf-8")
     assert len(text) < 200_000
-    assert all(name in text.replace("&#160;", " ") for name in (*MODELS, "palmette compare"))
+    plain = text.replace("&#160;", " ")
+    assert all(words in plain for words in ("14,026 titles", "LinearSVC", "palmette fit"))

@@ -7,13 +7,13 @@ import io
 import pytest
 from rich.console import Console
 
-from palmette.cli._leaderboards import (
+from palmette.cli._terminal import require_writable
+from palmette.cli.compare import (
     best_first,
     print_leaderboard,
     print_notes,
     print_ranking,
 )
-from palmette.cli._terminal import require_writable
 from palmette.compare import COSTS, Comparison
 from palmette.exceptions import PalmetteError
 

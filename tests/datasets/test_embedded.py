@@ -14,8 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palmette.datasets import _embedded
-from palmette.datasets._embedded import content_split, load_digits_hierarchy, load_stdlib_docstrings
+from palmette.datasets import (
+    _embedded,
+    content_split,
+    load_digits_hierarchy,
+    load_icd10cm,
+    load_stdlib_docstrings,
+)
 from palmette.exceptions import DataHomeError, PalmetteError
 from palmette.labels._labels import NodeLabels
 
@@ -268,3 +273,13 @@ def test_labels_encode_and_come_back_as_integers():
     back = labels.decode()
     assert back.dtype == np.int64
     np.testing.assert_array_equal(back, digits.y)
+
+
+def test_diagnoses_have_paths_of_three_and_no_test_row_is_a_training_row():
+    icd = load_icd10cm()
+    assert icd.y.shape == (len(icd.X), 3)
+    assert len(icd.X_train) + len(icd.X_test) == len(icd.X) == 17_074
+    assert icd.hierarchy.level_sizes.tolist() == [1, 9, 117, 822]
+    assert set(map(tuple, icd.y_test.tolist())) <= set(map(tuple, icd.y_train.tolist()))
+    assert not {text.casefold() for text in icd.X_train} & {t.casefold() for t in icd.X_test}
+    assert all(text.strip() for text in icd.X)

@@ -1,122 +1,236 @@
-"""`palmette demo`: models on an embedded data set, with leaderboard and hierarchy."""
+"""`palmette demo`: diagnoses to codes of ICD-10-CM, along the hierarchy and beside a flat model."""
 
 from __future__ import annotations
 
-import re
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from palmette.cli._options import Seed
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from palmette.cli._terminal import Console
+
 __all__ = ["demo"]
 
-MODELS = ("flat-linear", "flat-naive-bayes", "local-per-parent-svm", "class-tree", "mf-tree")
-_WIDTH = 80  # of the picture, in characters
-_LINES = 32  # of the drawing
-_FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # web fonts would need the network
-# a line of the drawing: the node, its score, its rows, and the number of hidden children
-_LINE = re.compile(r"(?P<node>.*)  (?P<score>\d\.\d\d|–) of (?P<rows>\d+)(?P<more>.*)")
+_MODEL = "class-tree"
+_SURE = 0.9  # probability from which on a level is an answer
+_RESAMPLES = 1000
 
 
 def demo(
+    html: Annotated[Path, typer.Option(help="Where to write the report, an .html file.")] = Path(
+        "palmette-demo.html"
+    ),
     svg: Annotated[Path | None, typer.Option(help="Also write the output to an .svg file.")] = None,
     seed: Seed = 0,
 ) -> None:
-    """Fit models on Python's own docstrings, and show their scores and the class hierarchy.
+    """Assign diagnoses to codes of ICD-10-CM, along its hierarchy and with a flat model.
 
     Example: palmette demo
     """
-    from palmette.cli._leaderboards import best_first, print_leaderboard, print_notes
     from palmette.cli._terminal import Console, require_writable
-    from palmette.compare import compare, find_problem
+    from palmette.datasets import load_icd10cm
+    from palmette.reporting import report
+    from palmette.table import fit_table
 
+    require_writable(html, [".html"])
     if svg is not None:
         require_writable(svg, [".svg"])
-    console = Console(record=svg is not None, width=None if svg is None else _WIDTH)
-    problem = find_problem("stdlib")
-    _print_task(console, problem)
-    answers: dict[str, Any] = {}
+    console = Console(record=svg is not None, width=None if svg is None else 80)
+    icd = load_icd10cm()
+    _print_task(console, icd)
+    train, test = _table(icd.X_train, icd.y_train), _table(icd.X_test, icd.y_test)
     # on the standard error, so that it is neither in the picture nor in a pipe
     with Console(stderr=True).status("") as status:
-        comparison = compare(
-            [problem],
-            MODELS,
-            seed=seed,
-            watch=lambda _, __, model: status.update(f"fitting {model} ..."),
-            receive=lambda _, model, predicted: answers.__setitem__(model, predicted),
+        status.update("fitting along the hierarchy ...")
+        # the kind is given, since to find it needs the packages of the extra `table`
+        settings: dict[str, Any] = {"model": _MODEL, "columns": {"diagnosis": "text"}, "folds": 0}
+        model, seconds = _timed(
+            lambda: fit_table(train, "code", **settings, seed=seed, tell=_nothing)
         )
-    print_leaderboard(console, comparison, problem.name)
-    print_notes(console, comparison)
-    winner = best_first(comparison, problem.name)[0]["model"]
-    console.print(f"[bold]{winner}, node by node[/]: F1 and number of test rows", highlight=False)
-    console.print(_draw_scores(problem, answers[winner]), highlight=False)
+        status.update("fitting a flat model ...")
+        flat, flat_seconds = _timed(lambda: _fit_flat(icd))
+        status.update("predicting ...")
+        answers = _steps(model.predict_paths(test))
+        _print_verdict(
+            console,
+            _shares(answers, icd.y_test),
+            _shares(_steps(flat.predict(icd.X_test)), icd.y_test),
+            (seconds, flat_seconds),
+            seed,
+        )
+        proba = model.predict_node_proba(test)
+        status.update("writing the report ...")
+        found = report(model, test, n_bootstrap=200, random_state=seed, title="palmette demo")
+        found.write(html)
+    sure = _sure_depths(model.hierarchy_, proba, answers)
+    _print_sure(console, answers, icd.y_test, sure)
+    _print_examples(console, model, test, icd, sure)
+    console.print(f"\nwrote {html}: errors, confusions and rows to review, in a browser")
     _print_next(console)
     if svg is not None:
-        from palmette._files import atomic_write
-
-        picture = console.export_svg(title="palmette demo")
-        with atomic_write(svg) as stream:
-            stream.write(_FONT_FACES.sub("", picture))
+        _write_picture(console, svg)
 
 
-def _print_task(console: Any, problem: Any) -> None:
-    hierarchy = problem.hierarchy
-    levels = ", ".join(str(size) for size in hierarchy.level_sizes[1:])
-    console.print("[bold]From which part of Python's library is a docstring?[/]")
+def _table(texts: list[str], paths: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame({"diagnosis": texts, "code": [" > ".join(path) for path in paths]})
+
+
+def _nothing(words: str) -> None:
+    """The command tells by itself what it does."""
+
+
+def _timed(act: Callable[[], Any]) -> tuple[Any, float]:
+    began = time.process_time()
+    return act(), time.process_time() - began
+
+
+def _fit_flat(icd: Any) -> Any:
+    """Fit what most people would: words by tf-idf, and a linear SVM over the categories."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    labels = [" > ".join(path) for path in icd.y_train]
+    return make_pipeline(TfidfVectorizer(sublinear_tf=True), LinearSVC()).fit(icd.X_train, labels)
+
+
+def _steps(answers: Any) -> NDArray[np.object_]:
+    """Return answers as names by level, of shape (n_samples, 3)."""
+    import numpy as np
+
+    paths = (path.split(" > ") if isinstance(path, str) else path for path in answers)
+    return np.array([list(map(str, path)) for path in paths], dtype=object)
+
+
+def _shares(answers: NDArray[np.object_], truth: NDArray[np.object_]) -> NDArray[np.float64]:
+    """Return the share of the levels that are right, by row: names are distinct in the tree."""
+    shares: NDArray[np.float64] = (answers == truth).mean(axis=1)
+    return shares
+
+
+def _sure_depths(
+    hierarchy: Any, proba: NDArray[np.float64], answers: NDArray[np.object_]
+) -> NDArray[np.int64]:
+    """Return how many levels of the answers are as probable as an answer has to be."""
+    import numpy as np
+
+    nodes = np.array(
+        [
+            [hierarchy.index(tuple(path[: end + 1])) for end in range(len(path))]
+            for path in answers.tolist()
+        ]
+    )
+    is_sure = np.take_along_axis(proba, nodes, axis=1) >= _SURE
+    depths: NDArray[np.int64] = np.minimum.accumulate(is_sure, axis=1).sum(axis=1)
+    return depths
+
+
+# ---------------------------------------------------------------------- what is printed
+
+
+def _print_task(console: Console, icd: Any) -> None:
+    n_chapters, n_sections, n_categories = icd.hierarchy.level_sizes[1:].tolist()
+    console.print("[bold]Which code of ICD-10-CM has a diagnosis?[/]")
     console.print(
-        f"{len(problem.X_train):,} docstrings to learn from, {len(problem.X_test):,} to test on; "
-        f"packages, modules and classes are a tree of {levels} nodes by level.\n",
+        f"{len(icd.X_train):,} titles and terms to learn from, {len(icd.X_test):,} other terms to "
+        f"test on; {n_categories} categories in {n_sections} sections in {n_chapters} chapters.\n",
         highlight=False,
     )
 
 
-def _print_next(console: Any) -> None:
-    console.print("\nNext, other models on another set, or your own table:")
+def _print_verdict(
+    console: Console,
+    ours: NDArray[np.float64],
+    flat: NDArray[np.float64],
+    seconds: tuple[float, float],
+    seed: int,
+) -> None:
+    """Compare two models on the same rows, with an interval of resampled rows."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    gains = ours - flat
+    resampled = [gains[rng.integers(0, len(gains), len(gains))].mean() for _ in range(_RESAMPLES)]
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    console.print(
+        f"Along the hierarchy ({_MODEL}) hierarchical F1 is [bold]{ours.mean():.3f}[/], flat "
+        f"(tf-idf and LinearSVC) {flat.mean():.3f}: [bold]{gains.mean():+.3f}[/], 95 % interval "
+        f"{low:+.3f} to {high:+.3f}. The fits took {seconds[0]:.1f} and {seconds[1]:.1f} CPU "
+        "seconds.",
+        highlight=False,
+    )
+
+
+def _print_sure(
+    console: Console,
+    answers: NDArray[np.object_],
+    truth: NDArray[np.object_],
+    depths: NDArray[np.int64],
+) -> None:
+    """Say how often answers are right that stop at the level that is sure."""
+    import numpy as np
+
+    n_levels = answers.shape[1]
+    place = np.maximum(depths - 1, 0)[:, None]
+    is_right = np.take_along_axis(answers == truth, place, axis=1)[:, 0]
+    right = is_right[depths > 0].mean()
+    stops = [(depths == depth).mean() for depth in range(n_levels, -1, -1)]
+    names = ("category", "section", "chapter")
+    ends = ", ".join(
+        f"{share:.0%} at the {name}" for share, name in zip(stops, names, strict=False)
+    )
+    console.print(
+        f"\nA hierarchy can stop where it is unsure: of answers cut at a probability of {_SURE}, "
+        f"[bold]{right:.0%}[/] are right. {ends} and {stops[-1]:.0%} have no answer. A flat model "
+        "can only be right or wrong.\n",
+        highlight=False,
+    )
+
+
+def _print_examples(
+    console: Console, model: Any, test: Any, icd: Any, depths: NDArray[np.int64]
+) -> None:
+    """Print a row of each depth that is sure, with its best categories."""
+    from rich.markup import escape
+
+    rows = [int((depths == depth).argmax()) for depth in (3, 2, 1) if (depths == depth).any()]
+    best, proba = model.predict_top_k(test.iloc[rows], k=3)
+    for row, paths, chances in zip(rows, best, proba, strict=True):
+        console.print(f"[bold]{escape(icd.X_test[row])}[/]", highlight=False)
+        for path, chance in zip(paths, chances, strict=True):
+            mark = "*" if path[-1] == icd.y_test[row, -1] else " "
+            console.print(f" {mark} {chance:4.0%}  {escape(path[-1])}", highlight=False)
+        sure = paths[0][depths[row] - 1]
+        console.print(f"   sure: {escape(sure)}", style="green", highlight=False)
+    console.print("(* is the category in the list)", style="dim", highlight=False)
+
+
+def _print_next(console: Console) -> None:
+    console.print("\nNext, your own table:")
     for line in (
-        "palmette compare digits --models flat-forest,local-per-parent-forest",
-        "palmette compare products.csv --target category --separator ' > '",
+        "palmette fit products.csv --target category --out model.palmette",
+        "palmette report model.palmette test.csv --html report.html",
     ):
         console.print(f"  [bold cyan]{line}[/]", highlight=False)
 
 
-def _draw_scores(problem: Any, predicted: Any) -> Any:
-    """Draw the hierarchy with the F1 of every node, from green (good) to red (poor)."""
-    import numpy as np
-    from rich.text import Text
+def _write_picture(console: Console, svg: Path) -> None:
+    import re
 
-    from palmette.metrics import node_counts
+    from palmette._files import atomic_write
 
-    hierarchy = problem.hierarchy
-    counts = node_counts(problem.y_test, predicted, hierarchy=hierarchy)
-    support = counts.tp + counts.fn
-    with np.errstate(invalid="ignore"):  # nodes that are neither true nor predicted have no F1
-        f1 = 2 * counts.tp / (2 * counts.tp + counts.fp + counts.fn)
-    notes = [
-        f"{'–' if np.isnan(f) else f'{f:.2f}'} of {n:.0f}" for f, n in zip(f1, support, strict=True)
-    ]
-    notes[0] = ""
-    # a node has only a part of its parent's rows: without this factor, few deep nodes would show
-    weights = support * 3.0**hierarchy.depth
-    drawing = hierarchy.draw(max_lines=_LINES, annotations=notes, weights=weights)
-    return Text("\n").join(_aligned(drawing.splitlines()))
-
-
-def _aligned(lines: list[str]) -> list[Any]:
-    """Align the scores of a drawing in one column, in colour."""
-    from rich.text import Text
-
-    found = [_LINE.fullmatch(line) for line in lines]
-    width = max((len(match["node"]) for match in found if match), default=0) + 2
-    texts = []
-    for line, match in zip(lines, found, strict=True):
-        if match is None:
-            texts.append(Text(line))
-            continue
-        value = 0.0 if match["score"] == "–" else float(match["score"])
-        colour = "green" if value >= 0.75 else "yellow" if value >= 0.5 else "red"
-        score = (f"{match['score']:>4}", f"bold {colour}")
-        rest = (f"{match['rows']:>6}{match['more']}", "dim")
-        texts.append(Text.assemble(match["node"].ljust(width), score, rest))
-    return texts
+    picture = console.export_svg(title="palmette demo")
+    # web fonts would need the network
+    picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
+    with atomic_write(svg) as stream:
+        stream.write(picture)

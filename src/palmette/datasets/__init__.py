@@ -2,7 +2,12 @@
 
 from palmette.datasets._arff import read_arff
 from palmette.datasets._clus import read_clus
-from palmette.datasets._embedded import content_split, load_digits_hierarchy, load_stdlib_docstrings
+from palmette.datasets._embedded import (
+    content_split,
+    load_digits_hierarchy,
+    load_icd10cm,
+    load_stdlib_docstrings,
+)
 from palmette.datasets._fetch import fetch
 from palmette.datasets._generators import bayes_optimal_leaves, make_hierarchical_classification
 from palmette.datasets._home import data_home, find_dataset, list_datasets
@@ -19,6 +24,7 @@ __all__ = [
     "find_dataset",
     "list_datasets",
     "load_digits_hierarchy",
+    "load_icd10cm",
     "load_stdlib_docstrings",
     "make_hierarchical_classification",
     "read_arff",

@@ -1,10 +1,13 @@
-"""Data sets that need no files: docstrings of the standard library, and digits."""
+"""Embedded data sets: diagnoses and their codes, docstrings of the standard library, digits."""
 
 from __future__ import annotations
 
 import ast
+import csv
 import gc
 import hashlib
+import io
+import lzma
 import os
 import platform
 import sysconfig
@@ -13,6 +16,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,12 +63,66 @@ can be compared within one version only.
 """
 
 
+_ICD_DESCR = """\
+Diagnoses of ICD-10-CM
+
+Rows are titles of codes and their inclusion terms in nine chapters of the International
+Classification of Diseases, Tenth Revision, Clinical Modification, of April 2026. The class path is
+chapter / section / category, such as "10 Diseases of the respiratory system" / "J40-J47 Chronic
+lower respiratory diseases" / "J45 Asthma"; the title of a code below a category has its category.
+
+Training rows are all titles and half of the terms, test rows the other terms, but for those that
+are word by word in the training rows.
+
+The list is published by the National Center for Health Statistics and the Centers for Medicare and
+Medicaid Services of the United States, for everybody to use. It is their modification of ICD-10 of
+the World Health Organization. `benchmarks/make_icd10cm.py` made this table from it.
+"""
+
+
 class _Docstring(NamedTuple):
     """A docstring, the path of the class or module that holds it, and the name it documents."""
 
     text: str
     path: tuple[str, ...]
     name: str
+
+
+def load_icd10cm() -> Bunch:
+    """Load titles and terms of diagnoses, labelled by chapter, section and category of ICD-10-CM.
+
+    Returns
+    -------
+    Bunch
+        ``X``, a list of n_samples texts; ``y``, an object array of shape (n_samples, 3);
+        ``hierarchy``; the row numbers ``train`` and ``test``; ``X_train``, ``y_train``,
+        ``X_test``, ``y_test``; ``DESCR``.
+
+    Examples
+    --------
+    >>> icd = load_icd10cm()
+    >>> icd.hierarchy.level_sizes[1:].tolist()
+    [9, 117, 822]
+    >>> icd.X[icd.test[0]], icd.y[icd.test[0], 2]
+    ('Classical cholera', 'A00 Cholera')
+    """
+    content = files("palmette.datasets").joinpath("icd10cm.csv.xz").read_bytes()
+    rows = list(csv.DictReader(io.StringIO(lzma.decompress(content).decode("utf-8"))))
+    X = [row["text"] for row in rows]
+    y = np.array([[row[name] for name in ("chapter", "section", "category")] for row in rows], "O")
+    is_test = np.array([row["part"] == "test" for row in rows])
+    bunch = Bunch(
+        X=X,
+        y=y,
+        hierarchy=Hierarchy.from_paths(list(map(tuple, y.tolist()))),
+        train=np.flatnonzero(~is_test),
+        test=np.flatnonzero(is_test),
+        DESCR=_ICD_DESCR,
+    )
+    for part in ("train", "test"):
+        bunch[f"X_{part}"] = [X[i] for i in bunch[part]]
+        bunch[f"y_{part}"] = y[bunch[part]]
+    return bunch
 
 
 def load_stdlib_docstrings(
@@ -241,11 +299,11 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _source_files(folder: Path) -> Iterator[Path]:
-    for root, folders, files in os.walk(folder):
+    for root, folders, names in os.walk(folder):
         folders[:] = sorted(
             f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith("config-")
         )
-        for name in sorted(files):
+        for name in sorted(names):
             if name.endswith(".py") and not name.startswith("_sysconfigdata"):
                 yield Path(root, name)
 
