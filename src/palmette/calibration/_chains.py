@@ -21,6 +21,7 @@ from palmette.persistence.checks import array, held, require
 _LEAST = 30  # rows below which nothing is learned
 _PRIOR = 10.0  # wrong rows at which the curve of a level and that of all levels weigh the same
 _STEPS = 1_000  # confidences that thresholds are learned for
+_RESAMPLES = 30
 _TINY = 1e-300
 _SLACK = 1e-9  # of a threshold, since sums are rounded
 
@@ -341,10 +342,9 @@ def paths_of_classes(space: LabelSpace) -> IntArray:
 def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     """Return the lowest threshold per confidence with which so many answers are right.
 
-    The answer of a row is its deepest node that reaches the threshold. As the threshold is chosen
-    on the same rows, one more answer counts as wrong, and the share of right answers, less half of
-    its standard error, is at least the confidence. Where no threshold has so many, answers need
-    this probability.
+    The answer of a row is its deepest node that reaches the threshold. The lowest one is the
+    luckiest of many, and jumps where the share of right answers hardly changes with it. So it is
+    the median of those of resampled rows, and one more answer counts as wrong.
 
     Parameters
     ----------
@@ -356,10 +356,15 @@ def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     -------
     array of shape (1001,)
     """
+    n_rows = len(reach)
+    draws = np.random.default_rng(0).integers(n_rows, size=(_RESAMPLES, n_rows))
+    return np.asarray(np.median([_lowest(reach[rows], right[rows]) for rows in draws], axis=0))
+
+
+def _lowest(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
+    """Return the lowest thresholds on some rows; the confidence itself where none is enough."""
     values, n_answers, n_right = answers_by_threshold(reach, right)
-    shares = n_right / (n_answers + 1)
-    shares -= 0.5 * np.sqrt(shares * (1 - shares) / n_answers)
-    at_least = np.maximum.accumulate(shares[::-1])  # by any threshold up to this one
+    at_least = np.maximum.accumulate((n_right / (n_answers + 1))[::-1])  # by any up to this one
     place = np.searchsorted(at_least, np.arange(_STEPS + 1) / _STEPS - _SLACK)
     lowest = values[::-1]
     found = np.where(place < len(lowest), lowest[place.clip(max=len(lowest) - 1)], 0.0)
