@@ -90,7 +90,7 @@ def _frame(hierarchy: Any, X: Any, y: Any) -> pd.DataFrame:
     mark = "c" if hierarchy.max_depth == 1 else ""  # plain numbers would not be labels
     cells = {n: bench_table.SEPARATOR.join(f"{mark}{name}" for name in p) for n, p in paths.items()}
     frame["y"] = [cells[n] for n in nodes.tolist()]
-    return frame
+    return frame[frame["y"] != ""]  # rows of the root have no label
 
 
 def _titles(name: str) -> pd.DataFrame:
@@ -229,7 +229,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print("set, model, seed, CPU s, calibration error raw > calibrated; per confidence: answers, "
           "share answered (whole labels), right | could be accepted, with error")  # fmt: skip
-    totals: dict[str, list[Any]] = {}
+    totals: dict[str, list[Cell]] = {}
     for name in UNSEEN if given.sets == "unseen" else given.sets.split(","):
         kind = SHIFTED.get(name, "") if given.split == "given" else ""
         start = resource.getrusage(resource.RUSAGE_SELF).ru_utime
@@ -239,18 +239,30 @@ def main() -> None:
             shown = model if model != "auto" else f"auto: {table.summary_['model']}"
             print(f"{name}, {shown}, {seed}, {seconds:.0f}, {errors[0]:.3f} > {errors[1]:.3f}")
             for cell in cells:
-                passes = cell.passes()
-                totals.setdefault(kind, []).append(passes)
+                totals.setdefault(kind, []).append(cell)
                 print(f"    {cell.confidence}: {cell.n_answers}, {cell.answered:.2f} "
                       f"({cell.whole:.2f}), {cell.right:.3f} | {cell.could:.2f}, "
-                      f"{cell.could_surely:.2f}{_marks(passes)}", flush=True)  # fmt: skip
+                      f"{cell.could_surely:.2f}{_marks(cell.passes())}", flush=True)  # fmt: skip
             start = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    for kind, marks in totals.items():
-        title = f"test rows of {kind}" if kind else "test rows like the training rows"
-        right, answered, right_with, answered_with = np.sum(marks, axis=0).tolist()
-        print(f"{title}: of {len(marks)} cells, right in c - .02: {right}, within error "
-              f"{right_with}; answers 90 % of what could be accepted: {answered}, within error "
-              f"{answered_with}")  # fmt: skip
+    for kind, cells in totals.items():
+        _summarize(f"test rows of {kind}" if kind else "test rows like the training rows", cells)
+
+
+def _summarize(title: str, cells: list[Cell]) -> None:
+    marks = np.sum([cell.passes() for cell in cells], axis=0).tolist()
+    print(
+        f"{title}: of {len(cells)} cells, right in c - .02: {marks[0]}, within error {marks[2]}; "
+        f"answers 90 % of what could be accepted: {marks[1]}, within error {marks[3]}"
+    )
+    for c in CONFIDENCES:
+        same = [cell for cell in cells if cell.confidence == c]
+        counts = np.array([cell.n_answers for cell in same])
+        right = counts @ [cell.right for cell in same] / max(counts.sum(), 1)
+        means = np.mean([(cell.answered, cell.could, cell.could_surely) for cell in same], axis=0)
+        print(
+            f"    {c}: of {counts.sum():,} answers {right:.3f} are right; mean share answered "
+            f"{means[0]:.3f}, could be accepted {means[1]:.3f}, with error {means[2]:.3f}"
+        )
 
 
 def _marks(passes: tuple[bool, bool, bool, bool]) -> str:
