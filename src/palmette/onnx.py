@@ -22,6 +22,7 @@ from palmette.class_tree._routers import EstimatorRoutes
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._names import shown
 from palmette.local import FlatClassifier, LocalPerParentClassifier
+from palmette.table import TableModel
 
 __all__ = ["to_onnx"]
 
@@ -31,6 +32,7 @@ _EXPECTED = (
     "or a LinearRouter) or a scikit-learn classifier with probabilities; over a tree, with one "
     "label per row"
 )
+_PROBABILITIES = "of the estimator; a table model's calibration is not part of the graph"
 _FAR = 2.0**16  # spreads from zero: float32 has 24 digits
 _MOST_EXPONENT = 100  # of units: float32 has 127
 _MAX_WEIGHTS = 2**27  # 1 GiB; an ONNX file has at most 2 GiB
@@ -78,21 +80,23 @@ def to_onnx(model: Any, *, node_proba: bool = False, target_opset: int | None = 
         (n_samples,), the column of the most probable label, which is the prediction of
         ``decoding="best_path"``, and of class trees ``decoding="exact"``; and
         ``node_probabilities``, columns as the nodes of ``model.hierarchy_``. The metadata
-        ``palmette.classes`` is a JSON list of the paths of the labels.
+        ``palmette.classes`` is a JSON list of the paths of the labels; ``palmette.probabilities``
+        says that the calibration of a table model is not part of the graph.
 
     Notes
     -----
-    Probabilities are those of the model up to the rounding of float32; those of the estimator of a
-    table model are without the calibration of the table model. Decision rules other than
-    the most probable label are not part of the graph; the beam search of class trees is not either.
+    Probabilities are those of the model up to the rounding of float32. Of a table model,
+    ``estimator_`` is converted, without the calibration of the table model. Decision rules other
+    than the most probable label are not part of the graph; the beam search of class trees is not
+    either.
     The weights of linear class trees are a dense matrix of n_features x n_options.
     """
+    _check_model(model)
     try:
         import onnx
         from onnx import TensorProto, helper
     except ImportError as error:
         raise PalmetteError(f"{error}: pip install 'palmette[onnx]'.") from error
-    _check_model(model)
     graph = _Graph(int(model.n_features_in_), target_opset)
     units = getattr(model, "column_units_", None)
     if units is not None:
@@ -113,8 +117,10 @@ def to_onnx(model: Any, *, node_proba: bool = False, target_opset: int | None = 
     described.append(helper.make_tensor_value_info("best", TensorProto.INT64, [None]))
     made = graph.model(described)
     paths = model.hierarchy_.path_strings[model.space_.classes][model._answers.class_order]
-    entry = made.metadata_props.add()
-    entry.key, entry.value = "palmette.classes", json.dumps([str(each) for each in paths])
+    notes = {"classes": json.dumps([str(each) for each in paths]), "probabilities": _PROBABILITIES}
+    for key, value in notes.items():
+        entry = made.metadata_props.add()
+        entry.key, entry.value = f"palmette.{key}", value
     onnx.checker.check_model(made)
     return made
 
@@ -124,6 +130,12 @@ def to_onnx(model: Any, *, node_proba: bool = False, target_opset: int | None = 
 
 def _check_model(model: Any) -> None:
     """Raise an error that lists what can be converted, unless this model can be."""
+    if isinstance(model, TableModel):
+        raise PalmetteError(
+            "cannot convert a table model, whose columns become features before: convert its "
+            "estimator_, whose rows are model.features(table). The probabilities of the graph are "
+            "then without the calibration of the table model."
+        )
     is_local = isinstance(model, FlatClassifier | LocalPerParentClassifier)
     if not is_local and not isinstance(model, ClassTreeClassifier):
         raise PalmetteError(f"cannot convert a {type(model).__name__}: {_EXPECTED}.")

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palmette import Hierarchy
+from palmette.calibration._chains import Chains
 from palmette.calibration._nonconformity import (
     LABEL_SCORES,
-    Chains,
     cover_of_sets,
     cumulative_score,
     least_likely_score,

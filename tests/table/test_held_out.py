@@ -6,6 +6,8 @@ import pytest
 
 from palmette import load, migrate, save
 from palmette.calibration._chains import ChainCalibration
+from palmette.exceptions import PalmetteError
+from palmette.onnx import to_onnx
 from palmette.serving._answers import Answerer, Question
 from palmette.table import fit_table
 from palmette.table._predicting import Wishes, predict_chunks
@@ -154,3 +156,22 @@ def test_several_labels_are_not_calibrated(train):
     two = train.assign(y=train["y"].str.replace(" > ", ";"))
     model = fit_table(two, "y", labels_separator=";", model="multilabel-linear", folds=2)
     assert model.calibration_ is None
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_a_confidence_without_calibration_is_said(train, tmp_path, folds):
+    train[:40].drop(columns="y").to_csv(tmp_path / "few.csv", index=False)
+    model, told = fit_table(train, "y", model="flat-naive-bayes", folds=folds), []
+    source = TableSource.of(tmp_path / "few.csv")
+    list(predict_chunks(model, source, Wishes(confidence=0.9), tell=told.append))
+    assert [words.startswith("the model was not calibrated") for words in told] == [True] * (
+        not folds
+    )
+    told.clear()
+    list(predict_chunks(model, source, tell=told.append))
+    assert told == []
+
+
+def test_a_table_model_is_no_graph(bayes):
+    with pytest.raises(PalmetteError, match=r"without the calibration of the table model"):
+        to_onnx(bayes)

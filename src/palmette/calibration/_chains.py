@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from palmette._arrays import FloatArray, IntArray
 from palmette.calibration._curves import Answers, CurveTable
-from palmette.calibration._nonconformity import paths_of_classes
 from palmette.labels._space import LabelSpace
 from palmette.persistence.checks import array, held, require
 
 _LEAST = 30  # rows below which nothing is learned
 _PRIOR = 10.0  # wrong rows at which the curve of a level and that of all levels weigh the same
 _STEPS = 1_000  # confidences that thresholds are learned for
+_RESAMPLES = 30
 _TINY = 1e-300
 _SLACK = 1e-9  # of a threshold, since sums are rounded
 
@@ -52,10 +52,10 @@ class HeldOutChains:
         true : int array of shape (n_samples,)
             Nodes of the hierarchy of the space; -1 for a label that it lacks.
         """
-        rings = _Rings(proba, space)
-        nodes = space.nodes[rings.places[:, 1:]]
+        chains = Chains(proba, space)
+        nodes = space.nodes[chains.places[:, 1:]]
         below = (true[:, None] >= nodes) & (true[:, None] < space.hierarchy.subtree_end[nodes])
-        return cls(rings.odds(), below & rings.there[:, 1:])
+        return cls(chains.odds(), below & chains.there[:, 1:])
 
     @classmethod
     def joined(cls, parts: list[HeldOutChains]) -> HeldOutChains:
@@ -143,15 +143,15 @@ class ChainCalibration:
             Of the model.
         space : LabelSpace
         """
-        rings = _Rings(proba, space)
-        reach = np.ones((len(proba), rings.n_rings))
-        reach[:, 1:] = self._reach(rings.odds())
-        reach[:, 1:][~rings.there[:, 1:]] = 1.0
-        for level in range(1, rings.n_rings):  # never above the parent, equal to it if it is alone
+        chains = Chains(proba, space)
+        reach = np.ones(chains.places.shape)
+        reach[:, 1:] = self._reach(chains.odds())
+        reach[~chains.there] = 1.0
+        for level in range(1, reach.shape[1]):  # never above the parent, equal to it if it is alone
             capped = np.minimum(reach[:, level], reach[:, level - 1])
-            alone = (rings.size[:, level - 1] == 0) | ~rings.there[:, level]
+            alone = (chains.size[:, level - 1] == 0) | ~chains.there[:, level]
             reach[:, level] = np.where(alone, reach[:, level - 1], capped)
-        return rings.shared(proba, reach)
+        return chains.shared(proba, reach)
 
     def sure(self, proba: FloatArray, space: LabelSpace, confidence: float) -> IntArray:
         """Return the deepest node above the most probable label that may be answered; 0 for none.
@@ -165,12 +165,7 @@ class ChainCalibration:
             Wanted share of right answers.
         """
         threshold = self.thresholds[int(np.ceil(confidence * _STEPS - _SLACK))]
-        rings = _Rings(proba, space)
-        may = rings.there & (rings.reach() >= threshold - _SLACK)
-        may[:, 0] = True
-        deepest = may.sum(axis=1) - 1  # probabilities decrease along a chain
-        found: IntArray = space.nodes[rings.places[np.arange(len(proba)), deepest]]
-        return found
+        return np.asarray(space.nodes[Chains(proba, space).deepest_above(threshold - _SLACK)])
 
     def _reach(self, odds: FloatArray) -> FloatArray:
         """Return the probability of each node of a chain by its own curve; NaN below the end."""
@@ -190,11 +185,12 @@ def _curve_places(odds: FloatArray) -> IntArray:
     return np.where(ended, 0, place).astype(np.int32)
 
 
-class _Rings:
-    """The classes of every row, by where their paths leave the chain of its most probable class.
+class Chains:
+    """The nodes from the root down to the most probable label, per row.
 
-    Ring ``l`` has the classes below the node of the chain at level ``l``, but not below the next
-    one; the last ring has those below the end of the chain.
+    The nonconformity of a label is the probability of the first node of the chain that is not an
+    ancestor of it. So the labels with a nonconformity up to a threshold are those below one node of
+    the chain: the deepest one that is more probable than the threshold.
 
     Parameters
     ----------
@@ -203,48 +199,78 @@ class _Rings:
 
     Attributes
     ----------
-    n_rings : int
-        The number of levels, that of the root included.
     best : int array of shape (n_samples,)
         The most probable class.
-    places : int array of shape (n_samples, n_rings)
-        Places of the nodes of the chain, the root first; the last one is repeated.
-    there : bool array of shape (n_samples, n_rings)
+    places : int array of shape (n_samples, n_levels)
+        Places of the chain's nodes in the space, the root first; the last one is repeated where
+        the chain is shorter.
+    there : bool array of shape (n_samples, n_levels)
         Where the chain has not ended.
-    of : int array of shape (n_samples, n_classes)
-        Ring of every class.
-    mass, size : arrays of shape (n_samples, n_rings)
+    ring : int array of shape (n_samples, n_classes)
+        The level of the last node of the chain at or above every class: where its path leaves it.
+    mass, size : arrays of shape (n_samples, n_levels)
         Sum of the probabilities of each ring, and number of its classes.
+    values : array of shape (n_samples, n_levels)
+        Probabilities of the nodes; 0 where the chain has ended.
+
+    Examples
+    --------
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> chains = Chains(np.array([[0.5, 0.3, 0.2]]), LabelSpace(h, h.leaves))
+    >>> chains.scores().tolist()  # of cat, dog and oak
+    [[0.0, 0.5, 0.8]]
+    >>> [h.names[chains.space.nodes[chains.deepest_above(t)]].item() for t in (0.4, 0.6, 0.9)]
+    ['cat', 'animal', 'root']
     """
 
     def __init__(self, proba: FloatArray, space: LabelSpace) -> None:
         n_rows, n_classes = proba.shape
+        self.space = space
         self.best = proba.argmax(axis=1)
         self.places = paths_of_classes(space)[self.best]
-        self.n_rings = self.places.shape[1]
+        n_levels = self.places.shape[1]
         end = space.depth[space.class_place[self.best]]
-        self.there = np.arange(self.n_rings) <= end[:, None]
+        self.there = np.arange(n_levels) <= end[:, None]
         steps = np.zeros((n_rows, n_classes + 1), dtype=np.int16)
-        for level in range(1, self.n_rings):
+        for level in range(1, n_levels):
             rows = np.flatnonzero(self.there[:, level])
             first, stop = space.class_range[self.places[rows, level]].T
             steps[rows, first] += 1
             steps[rows, stop] -= 1
-        self.of = np.cumsum(steps[:, :-1], axis=1, dtype=np.int16)
-        flat = (self.of + self.n_rings * np.arange(n_rows)[:, None]).ravel()
-        shape, n_cells = (n_rows, self.n_rings), n_rows * self.n_rings
+        self.ring = np.cumsum(steps[:, :-1], axis=1, dtype=np.int16)
+        flat = (self.ring + n_levels * np.arange(n_rows)[:, None]).ravel()
+        shape, n_cells = (n_rows, n_levels), n_rows * n_levels
         # sums of a ring alone: one minus a probability of nearly one would be rounded to zero
         self.mass = np.bincount(flat, proba.ravel(), minlength=n_cells).reshape(shape)
         self.size = np.bincount(flat, minlength=n_cells).reshape(shape)
+        totals = self.mass[:, ::-1].cumsum(axis=1)[:, ::-1]
+        self.values = np.where(self.there, np.minimum(totals, 1.0), 0.0)
 
-    def reach(self) -> FloatArray:
-        """Return the probability of every node of the chain: (n_samples, n_rings)."""
-        return np.asarray(self.mass[:, ::-1].cumsum(axis=1)[:, ::-1])
+    def deepest_above(self, threshold: float) -> IntArray:
+        """Return the places of the deepest nodes above a probability threshold: (n_samples,)."""
+        sure = self.values > threshold
+        sure[:, 0] = True
+        depth = sure.sum(axis=1) - 1  # probabilities decrease along a chain
+        deepest: IntArray = self.places[np.arange(len(depth)), depth]
+        return deepest
+
+    def scores_of(self, codes: IntArray) -> FloatArray:
+        """Return the nonconformity of one label per row, given as a position of a class."""
+        return self._beyond()[np.arange(len(codes)), self.ring[np.arange(len(codes)), codes]]
+
+    def scores(self) -> FloatArray:
+        """Return the nonconformity of every label: (n_samples, n_classes)."""
+        return np.take_along_axis(self._beyond(), self.ring.astype(np.intp), axis=1)
+
+    def _beyond(self) -> FloatArray:
+        """Return the probability of the next node of the chain, 0 at its end."""
+        return np.pad(self.values[:, 1:], ((0, 0), (0, 1)))
 
     def odds(self) -> FloatArray:
         """Return log-odds of the nodes below the root, NaN where there is none."""
         outside = self.mass.cumsum(axis=1)[:, :-1]
-        odds = np.log(np.maximum(self.reach()[:, 1:], _TINY)) - np.log(np.maximum(outside, _TINY))
+        odds = np.log(np.maximum(self.values[:, 1:], _TINY)) - np.log(np.maximum(outside, _TINY))
         odds[~self.there[:, 1:]] = np.nan
         return np.asarray(odds)
 
@@ -254,7 +280,7 @@ class _Rings:
         Parameters
         ----------
         proba : array of shape (n_samples, n_classes)
-        reach : array of shape (n_samples, n_rings)
+        reach : array of shape (n_samples, n_levels)
             Of the nodes of the chain; that of the last one is repeated.
         """
         rows = np.arange(len(proba))
@@ -266,7 +292,7 @@ class _Rings:
         scale = np.divide(wanted, self.mass, out=np.zeros_like(wanted), where=~empty)
         even = np.divide(wanted, self.size, out=np.zeros_like(wanted), where=self.size > 0)
         mix = np.where(empty, 1.0, self._evenness(proba, scale, even, last))
-        cells = self.of.astype(np.intp)
+        cells = self.ring.astype(np.intp)
         found = proba * np.take_along_axis(scale * (1 - mix), cells, axis=1)
         found += np.take_along_axis(even * mix, cells, axis=1)
         return self._best_first(found)
@@ -280,8 +306,8 @@ class _Rings:
         """
         rows = np.arange(len(proba))
         most = np.zeros_like(scale)
-        for ring in range(self.n_rings):
-            most[:, ring] = np.where(self.of == ring, proba, 0.0).max(axis=1) * scale[:, ring]
+        for ring in range(scale.shape[1]):
+            most[:, ring] = np.where(self.ring == ring, proba, 0.0).max(axis=1) * scale[:, ring]
         top = most[rows, last][:, None]
         over, spread = most - top, most - even
         mix = np.divide(over, spread, out=np.zeros_like(over), where=(over > 0) & (spread > 0))
@@ -302,13 +328,23 @@ class _Rings:
         return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
 
+def paths_of_classes(space: LabelSpace) -> IntArray:
+    """Return places from the root to every class, the last one repeated: (n_classes, n_levels)."""
+    place = space.class_place.copy()
+    paths = np.repeat(place[:, None], len(space.levels), axis=1)
+    for level in range(len(space.levels) - 1, 0, -1):
+        deep = space.depth[place] == level
+        place[deep] = space.parent[place[deep]]
+        paths[deep, level - 1] = place[deep]
+    return paths
+
+
 def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     """Return the lowest threshold per confidence with which so many answers are right.
 
-    The answer of a row is its deepest node that reaches the threshold. As the threshold is chosen
-    on the same rows, one more answer counts as wrong, and the share of right answers, less half of
-    its standard error, is at least the confidence. Where no threshold has so many, answers need
-    this probability.
+    The answer of a row is its deepest node that reaches the threshold. The lowest one is the
+    luckiest of many, and jumps where the share of right answers hardly changes with it. So it is
+    the median of those of resampled rows, and one more answer counts as wrong.
 
     Parameters
     ----------
@@ -320,10 +356,15 @@ def _thresholds(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
     -------
     array of shape (1001,)
     """
+    n_rows = len(reach)
+    draws = np.random.default_rng(0).integers(n_rows, size=(_RESAMPLES, n_rows))
+    return np.asarray(np.median([_lowest(reach[rows], right[rows]) for rows in draws], axis=0))
+
+
+def _lowest(reach: FloatArray, right: NDArray[np.bool_]) -> FloatArray:
+    """Return the lowest thresholds on some rows; the confidence itself where none is enough."""
     values, n_answers, n_right = answers_by_threshold(reach, right)
-    shares = n_right / (n_answers + 1)
-    shares -= 0.5 * np.sqrt(shares * (1 - shares) / n_answers)
-    at_least = np.maximum.accumulate(shares[::-1])  # by any threshold up to this one
+    at_least = np.maximum.accumulate((n_right / (n_answers + 1))[::-1])  # by any up to this one
     place = np.searchsorted(at_least, np.arange(_STEPS + 1) / _STEPS - _SLACK)
     lowest = values[::-1]
     found = np.where(place < len(lowest), lowest[place.clip(max=len(lowest) - 1)], 0.0)

@@ -18,9 +18,9 @@ from palmette._arrays import FloatArray, IntArray
 from palmette.base._answers import NodeSets, OnePath
 from palmette.base._parameters import is_number
 from palmette.base._wrapping import WrappedClassifier
+from palmette.calibration._chains import Chains
 from palmette.calibration._nonconformity import (
     LABEL_SCORES,
-    Chains,
     cover_of_sets,
     set_nonconformity,
 )

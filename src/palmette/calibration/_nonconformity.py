@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import FloatArray, IntArray
+from palmette._arrays import FloatArray
 from palmette.labels._space import LabelSpace
 
 BoolArray = NDArray[np.bool_]
@@ -56,88 +56,6 @@ def cumulative_score(proba: FloatArray) -> FloatArray:
 
 
 LABEL_SCORES = {"lac": least_likely_score, "aps": cumulative_score}
-
-
-# ---------------------------------------------------------------------- single nodes
-
-
-class Chains:
-    """The nodes from the root down to the most probable label, per row.
-
-    The nonconformity of a label is the probability of the first node of the chain that is not an
-    ancestor of it. So the labels with a nonconformity up to a threshold are those below one node of
-    the chain: the deepest one that is more probable than the threshold.
-
-    Parameters
-    ----------
-    proba : array of shape (n_samples, n_classes)
-    space : LabelSpace
-
-    Attributes
-    ----------
-    places : int array of shape (n_samples, n_levels)
-        Places of the chain's nodes in the space, the root first; the last one is repeated where
-        the chain is shorter.
-    values : array of shape (n_samples, n_levels)
-        Their probabilities; 0 where the chain has ended.
-
-    Examples
-    --------
-    >>> from palmette.hierarchy._hierarchy import Hierarchy
-    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
-    >>> chains = Chains(np.array([[0.5, 0.3, 0.2]]), LabelSpace(h, h.leaves))
-    >>> chains.scores().tolist()  # of cat, dog and oak
-    [[0.0, 0.5, 0.8]]
-    >>> [h.names[chains.space.nodes[chains.deepest_above(t)]].item() for t in (0.4, 0.6, 0.9)]
-    ['cat', 'animal', 'root']
-    """
-
-    def __init__(self, proba: FloatArray, space: LabelSpace) -> None:
-        marginals = space.marginals(proba)
-        rows, best = np.arange(len(proba)), proba.argmax(axis=1)
-        self.space = space
-        self.places = paths_of_classes(space)[best]
-        self.values = marginals[self.places, rows[:, None]]
-        ended = np.arange(self.places.shape[1]) > space.depth[space.class_place[best]][:, None]
-        self.values[ended] = 0.0
-
-    def deepest_above(self, threshold: float) -> IntArray:
-        """Return the places of the deepest nodes above a probability threshold: (n_samples,)."""
-        sure = self.values > threshold
-        sure[:, 0] = True
-        depth = sure.sum(axis=1) - 1  # probabilities decrease along a chain
-        deepest: IntArray = self.places[np.arange(len(depth)), depth]
-        return deepest
-
-    def scores_of(self, codes: IntArray) -> FloatArray:
-        """Return the nonconformity of one label per row, given as a position of a class."""
-        bounds = self.space.class_range[self.places]
-        holds = (codes[:, None] >= bounds[..., 0]) & (codes[:, None] < bounds[..., 1])
-        return np.asarray(np.where(holds, 0.0, self.values).max(axis=1))
-
-    def scores(self) -> FloatArray:
-        """Return the nonconformity of every label: (n_samples, n_classes)."""
-        n_levels = self.places.shape[1]
-        codes = np.arange(self.space.n_classes)
-        scores = np.zeros((len(self.places), len(codes)))
-        for level in range(n_levels - 1, 0, -1):
-            bounds = self.space.class_range[self.places[:, level]]
-            outside = (codes < bounds[:, :1]) | (codes >= bounds[:, 1:])
-            np.maximum(
-                scores, np.where(outside, self.values[:, level : level + 1], 0.0), out=scores
-            )
-        return scores
-
-
-def paths_of_classes(space: LabelSpace) -> IntArray:
-    """Return places from the root to every class, the last one repeated: (n_classes, n_levels)."""
-    place = space.class_place.copy()
-    paths = np.repeat(place[:, None], len(space.levels), axis=1)
-    for level in range(len(space.levels) - 1, 0, -1):
-        deep = space.depth[place] == level
-        place[deep] = space.parent[place[deep]]
-        paths[deep, level - 1] = place[deep]
-    return paths
 
 
 # ---------------------------------------------------------------------- true labels

@@ -81,8 +81,8 @@ def predict_chunks(
     form : callable, optional
         Called with every chunk, in the process that predicts it.
     tell : callable, optional
-        Called with messages for the user: before the first chunk about columns, and after the last
-        about rows and values that could not be read.
+        Called with messages for the user: before the first chunk about columns and a confidence
+        without calibration, and after the last about rows and values that could not be read.
     client : distributed.Client, optional
         The cluster whose workers predict, instead of processes of this machine.
 
@@ -189,8 +189,16 @@ def _check_first(
             f"{name!r}: if it has no names, pass --no-header."
         ) from error
     unknown = [name for name in unknown if name not in wishes.rename.values()]
-    if unknown and tell is not None:
+    if tell is None:
+        return
+    if unknown:
         tell(f"columns that the model does not use: {listed(unknown)}")
+    if wishes.confidence is not None and model.calibration_ is None:
+        tell(
+            "the model was not calibrated by rows that folds held out (there were no folds or few "
+            f"rows, --calibrate, or several labels per row): nodes need a probability of "
+            f"{wishes.confidence:g}, and how many of the answers are right is not known"
+        )
 
 
 def _renamed(frame: Any, rename: Mapping[str, str]) -> Any:
