@@ -47,6 +47,7 @@ NUMBERS = ("imclef07a", "imclef07d", "diatoms", "protein_dd", "saiapr5000", "dig
            "pendigits", "landsat", "page_blocks", "yeast_uci")  # fmt: skip
 MODELS = "class-tree,flat-linear,flat-naive-bayes,mf-tree"
 MOST, MOST_FRESH = 3_000, 20_000
+FEW = 2_500  # training rows; with less, a table is drawn several times
 _RESAMPLES = 200
 
 
@@ -153,7 +154,8 @@ def figures(
     frame = load(name)
     if frame is None:
         return []
-    n_draws = int(np.ceil(MOST / len(divide(frame, seed)[0])))
+    n_rows = len(divide(frame, seed)[0])
+    n_draws = int(np.ceil(MOST / n_rows)) if n_rows < FEW else 1
     draws = [list(_draw(frame, name, models, auto, seed + i, folder)) for i in range(n_draws)]
     return [_mean(rows) for rows in zip(*draws, strict=True)]
 
