@@ -5,11 +5,12 @@
     python benchmarks/bench_compare_fit.py --auto 10                    # the winner of --time 10
 
 Every table is drawn from one set of rows: up to 3,000 to train, and up to 20,000 others, the fresh
-ones; those of fewer rows several times, for 3,000 training rows in all. Columns of `compare` and
-`fit` are means over their folds of the training rows; `fresh` is the model of `fit_table`, fitted
-on all training rows, on the fresh ones. The difference is that between `fit` and `fresh`, with a
-standard error: that of the fresh rows is bootstrapped, and that of the folds is taken as the same
-per row. The winner is the best of the models by each column. Nothing is chosen on fresh rows.
+ones; rows with equal inputs are on one side, as in the folds. Tables with fewer rows are drawn
+several times, for 3,000 training rows in all. Columns of `compare` and `fit` are means over their
+folds of the training rows; `fresh` is the model of `fit_table`, fitted on all training rows, on the
+fresh ones. The difference is that between `fit` and `fresh`, with a standard error: that of the
+fresh rows is bootstrapped, and that of the folds is taken as the same per row. The winner is the
+best of the models by each column. Nothing is chosen on fresh rows.
 
 Texts are clinc150, 20 Newsgroups, wos_1k, changed names of Shopify's categories, and docstrings of
 the standard library; mail, docs, abstracts and debian (`apt-cache dumpavail`, left out where it is
@@ -40,6 +41,8 @@ from palmette.datasets import fetch, load_digits_hierarchy, load_stdlib_docstrin
 from palmette.labels._labels import NodeLabels
 from palmette.metrics import hierarchical_f1_score
 from palmette.table import fit_table
+from palmette.table._problem import find_groups
+from palmette.table._schema import Schema, Unread
 
 TEXTS = ("clinc150", "20newsgroups_bydate", "wos_1k", "shopify", "stdlib")
 MIXED = ("mail", "docs", "abstracts", "debian")
@@ -140,8 +143,14 @@ def debian() -> pd.DataFrame:
 
 
 def divide(frame: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return training rows and fresh rows."""
-    order = np.random.default_rng(seed).permutation(len(frame))
+    """Return training rows and fresh rows; those with equal inputs are on one side."""
+    X = frame.drop(columns="y").reset_index(drop=True)
+    groups = find_groups(Schema.infer(X).cast(X, unread=Unread()))
+    place = np.argsort(np.random.default_rng(seed).permutation(len(frame)))
+    if groups is not None:
+        _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+        place = place[first][group]
+    order = np.argsort(place, kind="stable")
     n_train = min(MOST, len(frame) * 6 // 10)
     train, fresh = frame.iloc[order[:n_train]], frame.iloc[order[n_train:][:MOST_FRESH]]
     return train, fresh
