@@ -4,12 +4,13 @@
     python benchmarks/bench_compare_fit.py --tables clinc150,digits --models class-tree
     python benchmarks/bench_compare_fit.py --auto 10                    # the winner of --time 10
 
-Every table is drawn from one set of rows: up to 3,000 to train, and up to 3,000 others, the fresh
-ones. Columns of `compare` and `fit` are means over their folds of the training rows; `fresh` is the
-model of `fit_table`, fitted on all training rows, on the fresh ones. The difference is that between
-`fit` and `fresh`, with a standard error: that of the fresh rows is bootstrapped, and that of the
-folds is taken as the same per row. The winner is the best of the models by each column. Nothing is
-chosen on fresh rows.
+Every table is drawn from one set of rows: up to 3,000 to train, and up to 20,000 others, the fresh
+ones; rows with equal inputs are on one side, as in the folds. Tables with fewer rows are drawn
+several times, for 3,000 training rows in all. Columns of `compare` and `fit` are means over their
+folds of the training rows; `fresh` is the model of `fit_table`, fitted on all training rows, on the
+fresh ones. The difference is that between `fit` and `fresh`, with a standard error: that of the
+fresh rows is bootstrapped, and that of the folds is taken as the same per row. The winner is the
+best of the models by each column. Nothing is chosen on fresh rows.
 
 Texts are clinc150, 20 Newsgroups, wos_1k, changed names of Shopify's categories, and docstrings of
 the standard library; mail, docs, abstracts and debian (`apt-cache dumpavail`, left out where it is
@@ -40,13 +41,16 @@ from palmette.datasets import fetch, load_digits_hierarchy, load_stdlib_docstrin
 from palmette.labels._labels import NodeLabels
 from palmette.metrics import hierarchical_f1_score
 from palmette.table import fit_table
+from palmette.table._problem import find_groups
+from palmette.table._schema import Schema, Unread
 
 TEXTS = ("clinc150", "20newsgroups_bydate", "wos_1k", "shopify", "stdlib")
 MIXED = ("mail", "docs", "abstracts", "debian")
 NUMBERS = ("imclef07a", "imclef07d", "diatoms", "protein_dd", "saiapr5000", "digits", "letter",
            "pendigits", "landsat", "page_blocks", "yeast_uci")  # fmt: skip
 MODELS = "class-tree,flat-linear,flat-naive-bayes,mf-tree"
-MOST = 3_000
+MOST, MOST_FRESH = 3_000, 20_000
+FEW = 2_500  # training rows; with less, a table is drawn several times
 _RESAMPLES = 200
 
 
@@ -139,19 +143,45 @@ def debian() -> pd.DataFrame:
 
 
 def divide(frame: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return training rows and fresh rows."""
-    order = np.random.default_rng(seed).permutation(len(frame))
+    """Return training rows and fresh rows; those with equal inputs are on one side."""
+    X = frame.drop(columns="y").reset_index(drop=True)
+    groups = find_groups(Schema.infer(X).cast(X, unread=Unread()))
+    place = np.argsort(np.random.default_rng(seed).permutation(len(frame)))
+    if groups is not None:
+        _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+        place = place[first][group]
+    order = np.argsort(place, kind="stable")
     n_train = min(MOST, len(frame) * 6 // 10)
-    train, fresh = frame.iloc[order[:n_train]], frame.iloc[order[n_train:][:MOST]]
+    train, fresh = frame.iloc[order[:n_train]], frame.iloc[order[n_train:][:MOST_FRESH]]
     return train, fresh
 
 
 def figures(
     name: str, models: list[str], auto: float | None, seed: int, folder: Path
-) -> Iterator[dict[str, Any]]:
+) -> list[dict[str, Any]]:
+    """Return the figures of the models on a table, means over its draws."""
     frame = load(name)
     if frame is None:
-        return
+        return []
+    n_rows = len(divide(frame, seed)[0])
+    n_draws = int(np.ceil(MOST / n_rows)) if n_rows < FEW else 1
+    draws = [list(_draw(frame, name, models, auto, seed + i, folder)) for i in range(n_draws)]
+    return [_mean(rows) for rows in zip(*draws, strict=True)]
+
+
+def _mean(rows: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    mean = {**rows[0], "draws": len(rows)}
+    for key in {"compare", "fit", "fresh", "error"} & mean.keys():
+        mean[key] = float(np.mean([row[key] for row in rows]))
+    mean["error"] /= np.sqrt(len(rows))
+    mean["apart"] = max(abs(row.get("compare", row["fit"]) - row["fit"]) for row in rows)
+    mean["model"] = ", ".join(dict.fromkeys(row["model"] for row in rows))
+    return mean
+
+
+def _draw(
+    frame: pd.DataFrame, name: str, models: list[str], auto: float | None, seed: int, folder: Path
+) -> Iterator[dict[str, Any]]:
     train, fresh = divide(frame, seed)
     path = folder / f"{name}.csv"
     train.to_csv(path, index=False)
@@ -162,7 +192,7 @@ def figures(
         model = fit_table(path, "y", time=auto, **options)
         board = {entry["model"]: entry for entry in model.summary_["leaderboard"]}
         entry = board[model.summary_["winner"]]
-        yield {**facts, **_figures(model, entry, fresh), "folds": entry["folds"]}
+        yield {**facts, **_figures(model, entry, fresh)}
         return
     problem = find_problem(path, "y", separator)
     for each in models:
@@ -180,20 +210,20 @@ def _figures(model: Any, entry: dict[str, Any], fresh: pd.DataFrame) -> dict[str
     predicted = model.predict(fresh)
     # labels that no training row has are errors here, as they are in the folds
     hierarchy = Hierarchy.from_paths(sorted({*truth, *predicted}))
-    rng = np.random.default_rng(0)
-
-    def score(rows: Any) -> float:
-        pairs = [[each[i] for i in rows] for each in (truth, predicted)]
-        return float(hierarchical_f1_score(*pairs, hierarchy=hierarchy))
-
-    n = len(truth)
-    spread = float(np.std([score(rng.integers(0, n, n)) for _ in range(_RESAMPLES)]))
-    n_tested = model.summary_["rows"] * entry["folds"] / 3
+    score = float(hierarchical_f1_score(truth, predicted, hierarchy=hierarchy))
+    pairs = list(zip(truth, predicted, strict=True))
+    common = np.array([sum(a[:k] == b[:k] for k in range(1, len(a) + 1)) for a, b in pairs])
+    nodes = np.array([len(true) + len(other) for true, other in pairs])
+    n, rng = len(pairs), np.random.default_rng(0)
+    drawn = [rng.integers(0, n, n) for _ in range(_RESAMPLES)]
+    spread = float(np.std([2 * common[rows].sum() / nodes[rows].sum() for rows in drawn]))
+    n_tested = entry["folds"] * (model.summary_["rows"] - entry["rows"])
     return {
         "model": model.summary_["winner"],
         "fit": entry["hierarchical_f1"],
+        "folds": entry["folds"],
         "trained_on": entry["rows"],
-        "fresh": score(range(n)),
+        "fresh": score,
         "error": spread * float(np.sqrt(1 + n / n_tested)),
     }
 
@@ -203,14 +233,14 @@ def _figures(model: Any, entry: dict[str, Any], fresh: pd.DataFrame) -> dict[str
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print a line per table and model, and what all of them say."""
-    print(f"{'table':20} {'rows':>5} {'model':24} {'compare':>8} {'fit':>7} {'fresh':>7} "
-          f"{'fit - fresh':>16}")  # fmt: skip
+    print(f"{'table':20} {'rows':>5} {'folds':>5} {'model':20} {'compare':>8} {'fit':>7} "
+          f"{'fresh':>7} {'fit - fresh':>16}")  # fmt: skip
     for row in rows:
         compared = f"{row['compare']:.4f}" if "compare" in row else "-"
         print(
-            f"{row['table']:20} {row['rows']:5} {row['model'][:24]:24} {compared:>8} "
-            f"{row['fit']:7.4f} {row['fresh']:7.4f} {row['fit'] - row['fresh']:+8.4f} "
-            f"± {row['error']:.4f}"
+            f"{row['table']:20} {row['rows']:5} {row['folds']:5} {row['model'][:20]:20} "
+            f"{compared:>8} {row['fit']:7.4f} {row['fresh']:7.4f} "
+            f"{row['fit'] - row['fresh']:+8.4f} ± {row['error']:.4f}"
         )
     print(f"\nfit - fresh, all: {_gaps(rows)}")
     tables = list(dict.fromkeys(row["table"] for row in rows))
@@ -221,7 +251,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         for by in ("compare", "fit", "fresh")
     }
     print(f"fit - fresh, winners: {_gaps(best['fit'])}")
-    apart = max(abs(row["compare"] - row["fit"]) for row in rows)
+    apart = max(row["apart"] for row in rows)
     print(f"compare - fit: at most {apart:.1e}")
     for by in ("compare", "fresh"):
         same = sum(a is b for a, b in zip(best["fit"], best[by], strict=True))
@@ -257,9 +287,8 @@ def main() -> None:
         for name in options.tables.split(","):
             if name in {row["table"] for row in rows}:
                 continue
-            found = list(
-                figures(name, options.models.split(","), options.auto, options.seed, Path(folder))
-            )
+            models = options.models.split(",")
+            found = figures(name, models, options.auto, options.seed, Path(folder))
             rows += found
             if options.out is not None:
                 with options.out.open("a") as stream:

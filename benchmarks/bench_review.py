@@ -10,7 +10,7 @@ of planted errors among the first k rows: k = the number of planted errors, half
 Intervals are Wilson's at 95 %, over the rows of all seeds. Errors that the data had before count as
 false alarms for all scores alike.
 
-All scores see the same held-out probabilities, those of `palmette.review` (class-tree, 5 folds).
+All scores see the same held-out probabilities, those of class-tree in five folds.
 Confident learning (Northcutt, Jiang and Chuang, 2021) is written here from its formulas:
 self-confidence is the probability of the given label; the normalized margin is that minus the
 largest other probability; the confident joint counts a row as an error if among the labels whose
@@ -52,7 +52,8 @@ def read_texts(name: str) -> tuple[pd.DataFrame, str, dict[str, str]]:
     h = problem.hierarchy
     nodes = NodeLabels.encode(problem.y_train, h).terminals
     paths = [SEPARATOR.join(h.path(node)) for node in nodes.tolist()]
-    return pd.DataFrame({"text": list(problem.X_train), "kind": paths}), "kind", {"text": "text"}
+    frame = problem.X_train[["text"]].assign(kind=paths)
+    return frame, "kind", {"text": "text"}
 
 
 def plant(paths: list[str], kind: str, seed: int, share: float) -> tuple[list[str], np.ndarray]:

@@ -170,6 +170,22 @@ def test_a_leaderboard_with_the_baseline(palmette, goods, monkeypatch):
     assert Path("model.palmette").is_file()
 
 
+def test_the_leaderboard_says_how_many_folds_there_was_time_for(palmette, goods, monkeypatch):
+    from palmette.table import _fit as module
+    from palmette.table._candidates import Candidate
+
+    quick = [Candidate("flat-naive-bayes"), Candidate("flat-linear")]
+    monkeypatch.setattr(module, "choose", lambda situation: quick)
+    words = ["goods.csv", "--target", "kind", "--out", "m.palmette", "--time"]
+    result = palmette("fit", *words, 0)
+    assert "over 10 folds, fitted on 72 rows each" in result.stdout
+    assert "no time" not in result.stdout
+    monkeypatch.setattr(module.Tournament, "_finer_seconds", lambda game, names: 1e6)
+    result = palmette("fit", *words, 60)
+    assert re.search(r"over 3 folds, fitted on 5\d rows each", result.stdout)
+    assert result.stdout.count("no time for 10 folds") == 2
+
+
 def test_figures_of_fewer_rows_or_folds_are_apart(capsys):
     from palmette.cli import fit as module
 

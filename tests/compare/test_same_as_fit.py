@@ -9,6 +9,7 @@ from tests.table.goods import make_goods
 from palmette.compare import Problem, compare, find_problem, learn_tree
 from palmette.compare._node_complexity import _numbers
 from palmette.compare._problems import make_splits
+from palmette.reviewing import review
 from palmette.reviewing._cross_fit import HeldOut, equal_rows
 from palmette.table import fit_table
 
@@ -89,7 +90,8 @@ def test_figures_are_those_of_the_leaderboard(name, problem, path):
     (entry,) = model.summary_["leaderboard"]
     ours = [row["hierarchical_f1"] for row in found.rows]
     np.testing.assert_allclose(ours, entry["hierarchical_f1_by_fold"], atol=1e-6)
-    assert [row["split"] for row in found.rows] == ["fold-1", "fold-2", "fold-3"]
+    assert [row["split"] for row in found.rows] == [f"fold-{i}" for i in range(1, 11)]
+    assert entry["folds"] == 10
     assert np.mean([row["leaf_accuracy"] for row in found.rows]) == pytest.approx(
         entry["accuracy"], abs=1e-6
     )
@@ -106,6 +108,18 @@ def test_label_sets_have_the_figures_of_the_leaderboard(tmp_path):
     (entry,) = model.summary_["leaderboard"]
     ours = [row["hierarchical_f1"] for row in found.rows]
     np.testing.assert_allclose(ours, entry["hierarchical_f1_by_fold"], atol=1e-6)
+
+
+def test_the_best_model_is_that_of_the_tournament(problem, path):
+    found = compare([problem], ["flat-linear", "class-tree", "flat-naive-bayes"], seed=3)
+    model = fit_table(path, "kind", skip_bad_rows=True, time=None, seed=3, tell=quiet)
+    full = [entry for entry in model.summary_["leaderboard"] if entry["folds"] == 10]
+    assert full[0]["model"] == model.summary_["winner"]
+    means = {row["model"]: row["hierarchical_f1"] for row in found.means(problem.name)}
+    both = [entry for entry in full if entry["model"] in means]
+    assert both
+    for entry in both:
+        assert entry["hierarchical_f1"] == pytest.approx(means[entry["model"]], abs=1e-6)
 
 
 @pytest.mark.parametrize("n_splits", [None, 2])
@@ -144,7 +158,8 @@ def test_a_review_has_the_folds_and_the_models_of_fit(problem, path):
     nodes = np.asarray(model.hierarchy_.index(model.read_target(goods)))
     labelled = np.ones(len(goods), dtype=bool)
     groups = equal_rows(model, goods)
-    held = HeldOut(model, goods, np.unique(nodes), labelled, nodes, groups, n_folds=3, seed=2)
+    n_folds = review(model, goods, seed=2).attrs["review"]["folds"]
+    held = HeldOut(model, goods, np.unique(nodes), labelled, nodes, groups, n_folds=n_folds, seed=2)
     parts = list(held)
     for part, split in zip(parts, make_splits(problem, None, None, 2), strict=True):
         assert part.rows.tolist() == split.X_test.index.tolist()

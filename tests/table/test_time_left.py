@@ -11,9 +11,10 @@ from palmette._stopping import OutOfTime
 from palmette.table import _clock
 from palmette.table._candidates import Candidate
 from palmette.table._clock import Clock
+from palmette.table._entries import Entry, Score
 from palmette.table._final import _affordable, _choose, _has_time
 from palmette.table._fit import Race, Wrapping
-from palmette.table._tournament import Entry, Fallback, Fold, Score, Tournament, _bytes_of
+from palmette.table._tournament import Fallback, Fold, Tournament, _bytes_of
 
 N_ALL = 30_000
 

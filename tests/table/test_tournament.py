@@ -12,8 +12,9 @@ from palmette.exceptions import PalmetteError
 from palmette.table import _clock, _tournament
 from palmette.table._candidates import Candidate
 from palmette.table._clock import Clock
-from palmette.table._folds import make_folds
-from palmette.table._tournament import Fold, Score, Tournament
+from palmette.table._entries import Score
+from palmette.table._folds import fold_count, make_folds
+from palmette.table._tournament import Fold, Tournament
 
 
 class Model:
@@ -46,7 +47,7 @@ def watch(monkeypatch):
     return clock
 
 
-def run(watch, models, seconds=None, n_folds=3, always=None):
+def run(watch, models, seconds=None, n_folds=3, always=None, finer=()):
     """Run a tournament of models given as name: (quality, seconds for 1000 rows, proba)."""
 
     def make(name):
@@ -59,10 +60,43 @@ def run(watch, models, seconds=None, n_folds=3, always=None):
         [lambda: fold] * n_folds,
         lambda model, fold: Score(model.quality, model.quality),
         Clock(seconds),
+        finer=finer,
         always=always,
     )
     game.run()
     return game
+
+
+def ten_folds():
+    """Return folds that have more training rows, and of which the first happens to be hard."""
+    fold = Fold(np.zeros((1200, 1)), ["a"] * 1200, np.zeros((3, 1)), np.arange(3), "features")
+    return [lambda: fold] * 10
+
+
+def test_the_best_are_compared_on_more_folds_if_there_is_time(watch):
+    models = {"good": (0.9, 1), "near": (0.895, 1), "poor": (0.2, 1)}
+    for seconds in (None, 100.0):
+        game = run(watch, models, seconds=seconds, finer=ten_folds())
+        facts = {entry.name: entry.facts() for entry in game.leaderboard()}
+        assert {name: (each["folds"], each["rows"]) for name, each in facts.items()} == {
+            "good": (10, 1200), "near": (10, 1200), "poor": (1, 250 if seconds else 1000),
+        }  # fmt: skip
+        assert not facts["good"]["note"]
+        assert game.fallback.vectorizer == "features"
+        assert game.entries["good"].curve[1200] == game.entries["good"].mean
+
+
+def test_without_time_for_more_folds_all_have_three(watch):
+    models = {"good": (0.9, 1), "near": (0.895, 1)}
+    for seconds in (*range(10, 29), *range(30, 40)):
+        watch.now = 0.0
+        entries = run(watch, models, seconds=float(seconds), finer=ten_folds()).leaderboard()
+        counts = {(len(entry.scores), entry.rows) for entry in entries}
+        assert counts in ({(3, 1000)}, {(10, 1200)})
+        few = counts == {(3, 1000)}
+        assert {entry.note for entry in entries} == {"no time for 10 folds" if few else ""}
+        assert few == (seconds < 29), seconds
+        assert watch.now < seconds
 
 
 def test_the_best_wins_on_all_folds(watch):
@@ -209,6 +243,22 @@ def test_facts_are_plain_values(watch):
         "hierarchical_f1_by_fold": [0.5, 0.5], "accuracy": 0.5, "fit_seconds": 1.0,
         "probabilities": True, "note": "",
     }  # fmt: skip
+
+
+def test_small_tables_have_more_folds_than_large_ones():
+    counts = [fold_count(n) for n in range(1, 40_000, 50)]
+    assert counts == sorted(counts, reverse=True)
+    assert {counts[0], counts[-1]} == {10, 3}
+    assert all((k - 1) * n <= 30_000 for n, k in enumerate(map(fold_count, range(40_000))) if k > 3)
+
+
+def test_equal_rows_stay_together_however_few_groups_there_are():
+    for n_groups in (3, 4, 9, 40):
+        groups = np.arange(120) % n_groups
+        n_folds = fold_count(120, groups)
+        assert n_folds == min(n_groups, 10)
+        for train, test in make_folds(np.arange(120) % 2, 120, n_folds, 0, groups):
+            assert not set(groups[train]) & set(groups[test])
 
 
 @pytest.mark.parametrize("codes", [np.arange(30) % 3, None, np.arange(30)])

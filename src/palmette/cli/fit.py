@@ -90,9 +90,13 @@ def fit(
         str, typer.Option(help="Features of text columns: tfidf or hashing.")
     ] = "tfidf",
     folds: Annotated[
-        int,
-        typer.Option(min=0, help="Number of cross-validation folds; 0 means no cross-validation."),
-    ] = 3,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Number of cross-validation folds; 0 means no cross-validation. By default ten, "
+            "fewer of tables with more than 3,000 rows or if there is no time.",
+        ),
+    ] = None,
     calibrate: Annotated[
         str | None,
         typer.Option(help="Method to calibrate probabilities: isotonic, sigmoid or temperature."),

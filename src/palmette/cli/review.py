@@ -47,12 +47,13 @@ def review(
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write one self-contained .html page.")] = None,
     folds: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=0,
-            help="Number of folds; 0 uses the given model, on rows that it was not fitted on.",
+            help="Number of folds, by default as of palmette fit; 0 uses the given model, on rows "
+            "that it was not fitted on.",
         ),
-    ] = 5,
+    ] = None,
     time: Annotated[
         float, typer.Option(min=0.0, help="Approximate time limit in seconds; 0 means no limit.")
     ] = 0.0,

@@ -59,7 +59,7 @@ def compare(
     scores : sequence of str
     n_splits : int, optional
         Number of random splits. By default the published split is used where there is one; of other
-        tables the three folds of `fit_table`, and of other arrays three random splits.
+        tables the folds of `fit_table`, and of other arrays three random splits.
     test_size : float, optional
         Share of test rows in random splits, by default 0.3; if it is given, there are no folds.
     seed : int

@@ -23,7 +23,6 @@ from palmette.labels._labels import NodeLabels
 if TYPE_CHECKING:
     from palmette.table._schema import Schema
 
-N_FOLDS = 3  # of a table without a published split, as of `fit_table`
 _TEST_SIZE = 0.3
 
 # ---------------------------------------------------------------------- splits
@@ -122,7 +121,7 @@ def make_splits(
     problem : Problem
     n_splits : int or None
         Number of random splits. With None, the published split if there is one; of other tables,
-        three folds unless `test_size` is given; else three random splits.
+        the folds of `fit_table` unless `test_size` is given; else three random splits.
     test_size : float or None
         Share of test rows of random splits, by default 0.3.
     seed : int
@@ -149,8 +148,9 @@ def make_splits(
         return Split(name, seed, share, *parts)
 
     if n_splits is None and test_size is None and problem.schema is not None:
-        for i, (train, test) in enumerate(_folds(labels, groups, seed), start=1):
-            yield split(f"fold-{i}", seed, 1 / N_FOLDS, train, test)
+        pairs = _folds(labels, groups, seed)
+        for i, (train, test) in enumerate(pairs, start=1):
+            yield split(f"fold-{i}", seed, 1 / len(pairs), train, test)
         return
     n_splits = 3 if n_splits is None else n_splits
     test_size = _TEST_SIZE if test_size is None else test_size
@@ -173,12 +173,13 @@ def _folds(labels: NodeLabels, groups: Any, seed: int) -> list[tuple[Any, Any]]:
     """Split rows as `fit_table` does: with its numbers of labels, in the order of their rows."""
     import pandas as pd
 
-    from palmette.table._folds import make_folds
+    from palmette.table._folds import fold_count, make_folds
 
     codes = None
     if labels.is_single_path and labels.hierarchy.is_tree:
         codes = pd.factorize(labels.terminals)[0]
-    return make_folds(codes, labels.n_samples, N_FOLDS, seed, groups)
+    n_rows = labels.n_samples
+    return make_folds(codes, n_rows, fold_count(n_rows, groups), seed, groups)
 
 
 def _random_rows(

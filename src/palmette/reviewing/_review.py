@@ -18,6 +18,7 @@ from palmette.persistence._guarded import of_a_file
 from palmette.reviewing._cross_fit import HeldOut, class_similarity, equal_rows
 from palmette.reviewing._doubts import PathDoubts, SetDoubts
 from palmette.table import TableModel
+from palmette.table._folds import fold_count
 from palmette.table._reading import CHUNK_ROWS, as_part
 from palmette.table._sources import TableSource
 from palmette.table._writing import OURS
@@ -40,7 +41,7 @@ def review(
     model: TableModel,
     table: Any,
     *,
-    folds: int = 5,
+    folds: int | None = None,
     time: float | None = None,
     top: int | None = 100,
     by_level: bool = False,
@@ -71,8 +72,9 @@ def review(
     table : DataFrame, dict of columns, name of a file, or TableSource
         With the columns of the model. Rows without a label are only judged as ``no class`` and
         ``uncertain``, and so are all rows of a table without the target.
-    folds : int
-        Number of folds. 0 uses the given model, for a table that it was not fitted on.
+    folds : int or None
+        Number of folds, by default that of `fit_table` without a time limit. 0 uses the given
+        model, for a table that it was not fitted on.
     time : float, optional
         Approximate limit in seconds. If it is short, models are fitted on fewer rows.
     top : int or None
@@ -125,11 +127,14 @@ def review(
         frame = numbered.reset_index(drop=True)
         model.check_columns(frame.columns, "the table")
         given = _Given(model, frame)
-        if folds and given.labelled.sum() < _MIN_LABELLED:
-            few = f"{int(given.labelled.sum())} rows with a known label are too few for folds"
+        groups = equal_rows(model, frame)
+        n_labelled = int(given.labelled.sum())
+        if folds is None:
+            folds = fold_count(n_labelled, groups[given.labelled])
+        if folds and n_labelled < _MIN_LABELLED:
+            few = f"{n_labelled} rows with a known label are too few for folds"
             say(f"{few}: the given model is used")
             folds = 0
-        groups = equal_rows(model, frame)
         held_out = HeldOut(
             model, frame, given.labels(folds), given.labelled, given.codes(), groups,
             n_folds=folds, seconds=time, seed=seed, watch=watch,
@@ -152,14 +157,14 @@ def review(
         return found
 
 
-def _check(model: Any, folds: int, time: float | None, top: int | None) -> None:
+def _check(model: Any, folds: int | None, time: float | None, top: int | None) -> None:
     if not isinstance(model, TableModel):
         raise PalmetteError(
             f"model is a {type(model).__name__}: expected a model fitted by fit_table or "
             "`palmette fit`."
         )
     check_is_fitted(model, "estimator_")
-    if folds < 0 or folds == 1:
+    if folds is not None and (folds < 0 or folds == 1):
         raise PalmetteError(f"folds={folds}: expected 2 or more, or 0 for the model as it is.")
     if time is not None and not time > 0:
         raise PalmetteError(f"time={time!r}: expected a positive number of seconds, or None.")

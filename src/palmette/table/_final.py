@@ -21,13 +21,14 @@ from palmette.models import find_model
 from palmette.table._candidates import sharpen
 from palmette.table._class_weights import balanced_weights, fit_balanced
 from palmette.table._clock import Clock
+from palmette.table._entries import Entry
 from palmette.table._features import TableFeatures
 from palmette.table._fit import Race, Wrapping, n_bytes
 from palmette.table._held_out import learned_calibration
 from palmette.table._large import GIB, stratified_rows
 from palmette.table._problem import TableProblem
 from palmette.table._schema import Unread
-from palmette.table._tournament import Entry, Tournament
+from palmette.table._tournament import Tournament
 from palmette.table.answers import gives_node_proba
 
 _CLEARLY = 0.005  # hierarchical F1 that a quicker model must be better by than the winner
@@ -169,10 +170,9 @@ def finish(
             "to use all"
         )
     if estimator is None and kept is not None:
-        name, estimator, n_fitted = kept
+        name, estimator, n_fitted, vectorizer = kept
         say(f"{ending}kept {name} as fitted on {n_fitted:,} rows of the first fold")
         calibration = _calibration(name, tournament)
-        vectorizer = race.vectorizer
     if wrapping.calibrate is None and not gives_node_proba(estimator):
         say(f"{name} has no probabilities, so predictions are written without them")
     hierarchy = getattr(estimator, "hierarchy_", problem.hierarchy)

@@ -28,12 +28,13 @@ from palmette.table._candidates import (
 )
 from palmette.table._class_weights import fit_balanced, set_balance
 from palmette.table._clock import Clock
+from palmette.table._entries import Entry, Score
 from palmette.table._features import TableFeatures
-from palmette.table._folds import make_folds
+from palmette.table._folds import FEWEST, fold_count, make_folds
 from palmette.table._held_out import held_out_chains
 from palmette.table._large import usable_memory
 from palmette.table._problem import TableProblem
-from palmette.table._tournament import Entry, Fold, Score, Tournament
+from palmette.table._tournament import Fold, Tournament
 from palmette.table.answers import node_sets, nodes_of, write_nodes, write_sets
 
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
@@ -54,7 +55,7 @@ _GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is 
 def check_options(
     model: str,
     settings: Mapping[str, Any] | None,
-    folds: int,
+    folds: int | None,
     time: float | None,
     coverage: float | None,
     calibrate: str | None,
@@ -68,11 +69,11 @@ def check_options(
                 "settings need a model chosen by name: pass model= (`palmette models` lists the "
                 "names)."
             )
-        if folds < 2:
+        if folds is not None and folds < 2:
             raise PalmetteError(f"folds={folds}: model='auto' needs at least 2.")
     else:
         apply_settings(make_model(model), settings or {}, model)
-    if folds < 0 or folds == 1:
+    if folds is not None and (folds < 0 or folds == 1):
         raise PalmetteError(f"folds={folds}: expected 2 or more, or 0 for no cross-validation.")
     if time is not None and not time > 0:
         raise PalmetteError(f"time={time!r}: expected a positive number of seconds, or None.")
@@ -93,7 +94,7 @@ class Race:
         model: str,
         settings: Mapping[str, Any] | None,
         text: str,
-        n_folds: int,
+        n_folds: int | None,
         seed: int,
         n_jobs: int | None,
         clock: Clock,
@@ -110,7 +111,6 @@ class Race:
         self.n_folds = n_folds
         self._search = search
         self.found: dict[str, dict[str, Any]] = {}  # settings of the entries of a search
-        self.vectorizer: TableFeatures | None = None  # that of the first fold
         self.row_seconds = 0.0  # of the features of a row
         self._n_features = 0
 
@@ -167,7 +167,7 @@ class Race:
             return self.model, [], None
         self.clock.foretell(self._compile_seconds())
         chosen = self._rows()
-        pairs = self.folds(chosen, self.n_folds)
+        pairs, finer = self._pairs(chosen)
         self.clock.step("features of fold 1")
         start = self.clock.counted()
         load = partial(self._load, chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
@@ -179,11 +179,13 @@ class Race:
             self.make(self.model)
             candidates = [Candidate(self.model)]
         names = [c.name for c in candidates]
-        loads: list[Callable[[], Fold]] = [lambda: first]
-        for train, test in pairs[1:]:
-            loads.append(partial(self._load, chosen[train], chosen[test]))
+        loads: list[Callable[[], Fold]] = [
+            partial(self._load, chosen[train], chosen[test]) for train, test in (*pairs, *finer)
+        ]
+        loads[0] = lambda: first
         tournament = Tournament(
-            candidates, self.make, loads, self._score, self.clock,
+            candidates, self.make, loads[: len(pairs)], self._score, self.clock,
+            finer=loads[len(pairs) :],
             always=BASELINE if self.model == "auto" and BASELINE in names else None,
             final=partial(self.final_seconds, wrapping=wrapping), load_seconds=load_seconds,
             seed=self.seed,
@@ -244,6 +246,16 @@ class Race:
         few = TableFeatures(problem.schema, self.text).fit_transform(problem.frame.iloc[:_FEW])
         return float(_COPIES * n_bytes(few) / few.shape[0])
 
+    def _pairs(self, rows: Any) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+        """Return folds to choose models by, and more folds for the figures of those chosen."""
+        if self.n_folds is not None:
+            return self.folds(rows, self.n_folds), []
+        groups = self.problem.groups
+        most = fold_count(len(rows), None if groups is None else groups[rows])
+        if self.model != "auto" and self.clock.seconds is None and not self._search:
+            return self.folds(rows, most), []
+        return self.folds(rows, FEWEST), self.folds(rows, most) if most > FEWEST else []
+
     def folds(self, rows: Any, n_folds: int) -> list[tuple[Any, Any]]:
         """Split some rows, stratified by label; rows with equal inputs stay together."""
         codes, groups = self.problem.codes(), self.problem.groups
@@ -295,10 +307,9 @@ class Race:
         X_train = vectorizer.fit_transform(frame)
         self.row_seconds = (self.clock.counted() - start) / len(train)
         X_test = vectorizer.transform(take_rows(problem.frame, test))
-        fold = Fold(X_train, y, X_test, test)
         if first:
-            self.vectorizer, self._n_features = vectorizer, vectorizer.n_features_
-        return fold
+            self._n_features = vectorizer.n_features_
+        return Fold(X_train, y, X_test, test, vectorizer)
 
     def _score(self, estimator: Any, fold: Fold) -> Score:
         from palmette.metrics import hierarchical_f1_score

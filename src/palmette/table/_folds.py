@@ -12,6 +12,37 @@ from palmette.exceptions import PalmetteError
 
 IntArray = NDArray[np.int64]
 
+FEWEST, _MOST = 3, 10
+_FITTED_ROWS = 30_000  # in all folds together, beside those of one: what more folds may cost
+
+
+def fold_count(n_rows: int, groups: NDArray[Any] | None = None) -> int:
+    """Return the number of folds that figures of a table are means of, by default.
+
+    Models of three folds are fitted on two thirds of the rows, and are worse than that of all rows
+    where classes have few. The more folds, the nearer they come; tables of many rows need it less,
+    and would take long.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of labelled rows.
+    groups : int array of shape (n_rows,), optional
+        Rows of one group, such as those with equal inputs, stay together.
+
+    Returns
+    -------
+    int
+        From 3 to 10, and no more than groups.
+
+    Examples
+    --------
+    >>> [fold_count(n) for n in (60, 3_000, 5_000, 7_500, 20_000)]
+    [10, 10, 7, 5, 3]
+    """
+    most = _MOST if groups is None else min(_MOST, len(np.unique(groups)))
+    return max(FEWEST, min(most, 1 + _FITTED_ROWS // max(n_rows, 1)))
+
 
 def make_folds(
     codes: NDArray[Any] | None,

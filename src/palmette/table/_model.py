@@ -63,7 +63,7 @@ def fit_table(
     skip_bad_rows: bool = False,
     bad_rows: str | os.PathLike[str] | None = None,
     text: str = "tfidf",
-    folds: int = 3,
+    folds: int | None = None,
     calibrate: str | None = None,
     coverage: float | None = None,
     search: bool = False,
@@ -135,8 +135,10 @@ def fit_table(
         CSV file that gets the skipped rows: line, reason and text. Implies `skip_bad_rows`.
     text : {"tfidf", "hashing"}
         Features of texts; see `palmette.table.TextVectorizer`.
-    folds : int
-        Number of folds of cross-validation; 0 for none, with a named model.
+    folds : int or None
+        Number of folds of cross-validation; 0 for none, with a named model. By default ten, fewer
+        of tables with more than 3,000 rows, and three of those with more than 10,000 or if `time`
+        is too short for more.
     calibrate : {"isotonic", "sigmoid", "temperature"}, optional
         Calibrate the probabilities of the final model.
     coverage : float, optional
@@ -320,8 +322,9 @@ class TableModel(TableAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[
         Parameters of a named model.
     time : float or None
         Limit in seconds of every fit, None for no limit.
-    folds : int
-        Number of folds that models are compared by; 0 for none, with a named model.
+    folds : int or None
+        Number of folds that models are compared by; 0 for none, with a named model. By default
+        three to ten, see `fit_table`.
     columns : dict of str to str, optional
         Kinds of columns: "text", "category", "number" or "date"; by default they are inferred.
     drop : sequence of str
@@ -420,7 +423,7 @@ class TableModel(TableAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[
         hierarchy: Any = None,
         settings: Mapping[str, Any] | None = None,
         time: float | None = 60.0,
-        folds: int = 3,
+        folds: int | None = None,
         columns: Mapping[str, str] | None = None,
         drop: Sequence[str] = (),
         text: str = "tfidf",
@@ -643,7 +646,10 @@ _TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "model": (lambda value: isinstance(value, str), "a name, such as 'auto' or 'class-tree'"),
     "settings": _KINDS,
     "time": _NUMBER,
-    "folds": (lambda value: is_count(value, 0), "an integer of at least 0"),
+    "folds": (
+        lambda value: value is None or is_count(value, 0),
+        "an integer of at least 0, or None",
+    ),
     "columns": _KINDS,
     "drop": (_is_names, "names of columns"),
     "text": (lambda value: value in ("tfidf", "hashing"), "'tfidf' or 'hashing'"),

@@ -128,14 +128,14 @@ def find_split(
     parts: Iterable[Part] | TableSource,
     target: str | Sequence[str] | None,
     *,
-    test_size: float = 0.2,
-    group: str | None = None,
-    time: str | None = None,
-    similarity: float = 0.8,
-    separator: str | None = None,
-    labels_separator: str | None = None,
-    date_format: str | None = None,
-    seed: int = 0,
+    test_size: float,
+    group: str | None,
+    time: str | None,
+    similarity: float,
+    separator: str | None,
+    labels_separator: str | None,
+    date_format: str | None,
+    seed: int,
 ) -> Split:
     """Choose the test rows of a table that is read in chunks; see `split_table`.
 

@@ -6,7 +6,6 @@ import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from palmette._stopping import OutOfTime
 from palmette.exceptions import PalmetteError
 from palmette.table._candidates import Candidate
 from palmette.table._clock import Clock
+from palmette.table._entries import Entry, Score
 from palmette.table.answers import gives_node_proba
 
 IntArray = NDArray[np.int64]
@@ -33,124 +33,19 @@ _FIRST_SHARE = 0.2  # of the free time, for the first fit of a model on a sample
 _WARM_ROWS = 50
 _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
-_GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
 _MOST_STOPPED = 3  # fits that were given up, after which no further model is tried
-_MEASURABLE = 0.05  # seconds
-_LEARNING = 0.25  # exponent of the number of rows in the errors, of models with one sample only
 _SURPLUS = 1.2  # of the seconds that are kept for the final fit
 _SHORT = 0.5  # seconds in which no further model is tried
 
 
-class Score(NamedTuple):
-    """Scores of a model on the test rows of a fold."""
-
-    hierarchical_f1: float
-    accuracy: float
-    held_out: Any = None  # `HeldOutChains` of these rows, if there are probabilities
-
-
 class Fold(NamedTuple):
-    """Features and labels of training and test rows."""
+    """Features and labels of training and test rows, and what has learned the features."""
 
     X_train: Any
     y_train: list[Any]
     X_test: Any
     test: IntArray
-
-
-@dataclass
-class Entry:
-    """A line of the leaderboard.
-
-    Parameters
-    ----------
-    name : str
-    scores : list of Score
-        One per fold; of the first fold, those of the largest sample.
-    seconds : list of float
-        Fit times, one per fold.
-    costs : dict of int to float
-        Fit times on the first fold, by the number of rows.
-    curve : dict of int to float
-        Hierarchical F1 on the first fold, by the number of rows.
-    scoring : float
-        Seconds of the last score.
-    n_bytes : int
-        Size of the model that was fitted last on the first fold.
-    proba : bool
-        Whether the model has probabilities.
-    note : str
-        Reason why it was not tried, or not on all rows and folds.
-    """
-
-    name: str
-    scores: list[Score] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    costs: dict[int, float] = field(default_factory=dict)
-    curve: dict[int, float] = field(default_factory=dict)
-    scoring: float = 0.0
-    n_bytes: int = 0
-    proba: bool = True
-    note: str = ""
-
-    @property
-    def mean(self) -> float:
-        """Mean hierarchical F1; minus infinity if there is none."""
-        return float(np.mean([s.hierarchical_f1 for s in self.scores])) if self.scores else -np.inf
-
-    @property
-    def rows(self) -> int:
-        """Number of rows of the largest sample of the first fold."""
-        return max(self.costs, default=0)
-
-    @property
-    def rank(self) -> tuple[int, int, float]:
-        """The larger, the better: folds, rows, mean score."""
-        return len(self.scores), self.rows, self.mean
-
-    def foresee(self, n_rows: int) -> float:
-        """Extrapolate the seconds of a fit on more rows, without those of the scores."""
-        if not self.costs:
-            return np.inf
-        last = self.rows
-        slope = _GROWTH
-        before = max((n for n in self.costs if n < last), default=0)
-        if before and self.costs[before] > _MEASURABLE:
-            measured = np.log(self.costs[last] / self.costs[before]) / np.log(last / before)
-            slope = min(max(slope, float(measured)), 3.0)
-        return float(self.costs[last] * max(n_rows / last, 1.0) ** slope)
-
-    def expect(self, n_rows: int) -> float:
-        """Extrapolate the hierarchical F1 on another number of rows.
-
-        Examples
-        --------
-        >>> Entry("a", curve={1_000: 0.6, 4_000: 0.8}).expect(16_000)  # half the errors
-        0.9
-        """
-        last = max(self.curve)
-        error, slope = max(1.0 - self.curve[last], 1e-6), _LEARNING
-        before = max((n for n in self.curve if n < last), default=0)
-        if before:
-            measured = np.log(max(1.0 - self.curve[before], 1e-6) / error) / np.log(last / before)
-            slope = float(np.clip(measured, 0.0, 0.5))
-        return float(1.0 - error * (last / n_rows) ** slope)
-
-    def facts(self) -> dict[str, Any]:
-        """Return plain values for a summary."""
-        f1 = [score.hierarchical_f1 for score in self.scores]
-        return {
-            "model": self.name,
-            "folds": len(f1),
-            "rows": self.rows,
-            "hierarchical_f1": round(float(np.mean(f1)), 6) if f1 else None,
-            "hierarchical_f1_std": round(float(np.std(f1)), 6) if len(f1) > 1 else None,
-            "hierarchical_f1_by_fold": [round(value, 6) for value in f1],
-            "accuracy": round(float(np.mean([s.accuracy for s in self.scores])), 6) if f1 else None,
-            "fit_seconds": round(float(np.mean(self.seconds)), 3) if f1 else None,
-            "probabilities": self.proba,
-            "note": self.note,
-        }
+    vectorizer: Any = None
 
 
 class Fallback(NamedTuple):
@@ -159,6 +54,7 @@ class Fallback(NamedTuple):
     name: str
     estimator: Any
     n_rows: int
+    vectorizer: Any = None
 
 
 class Tournament:
@@ -177,6 +73,8 @@ class Tournament:
         Returns the unfitted estimator of a name.
     folds : sequence of callables
         Each returns a `Fold` and is called once.
+    finer : sequence of callables
+        More folds of the same rows, which replace these for the best models if there is time.
     score : callable
         Returns the `Score` of a fitted estimator and a Fold.
     clock : Clock
@@ -204,6 +102,7 @@ class Tournament:
         score: Callable[[Any, Fold], Score],
         clock: Clock,
         *,
+        finer: Sequence[Callable[[], Fold]] = (),
         always: str | None = None,
         final: Callable[[Entry], float] | None = None,
         load_seconds: float = 0.0,
@@ -216,6 +115,7 @@ class Tournament:
         self.fallback: Fallback | None = None
         self._order = [c.name for c in candidates if c.reason is None]
         self._make, self._load, self._score, self._clock = make, folds, score, clock
+        self._finer = finer
         self._always, self._load_seconds, self._seed = always, load_seconds, seed
         self._final = final or (lambda entry: entry.foresee(len(self._fold(0).y_train)))
         self._variants = variants
@@ -233,8 +133,7 @@ class Tournament:
                 warnings.simplefilter("ignore")  # about convergence, which shows in the scores
                 self._first_fold()
                 self._search()
-                for fold in range(1, len(self._load)):
-                    self._continue(fold)
+                self._further_folds()
         except (KeyboardInterrupt, SystemExit) as stop:
             self.interrupted = stop
         for name in self._order:
@@ -340,7 +239,8 @@ class Tournament:
         y = [fold.y_train[i] for i in rows.tolist()]
         n_test = min(len(fold.test), _TEST)
         test = np.linspace(0, len(fold.test) - 1, n_test).astype(np.int32)
-        return Fold(take_rows(fold.X_train, rows), y, take_rows(fold.X_test, test), fold.test[test])
+        X_train, X_test = take_rows(fold.X_train, rows), take_rows(fold.X_test, test)
+        return Fold(X_train, y, X_test, fold.test[test], fold.vectorizer)
 
     def _try_sample(self, name: str, fold: Fold, size: int, share: float) -> None:
         """Fit a model on a sample, if that takes at most a share of the free time."""
@@ -370,10 +270,40 @@ class Tournament:
     def _fit(self, name: str, X: Any, y: list[Any]) -> Any:
         return self._fit_with(self._make(name), X, y)
 
-    def _continue(self, fold: int) -> None:
-        """Fit the best models on one more fold, as far as time allows."""
-        n_all = len(self._fold(0).y_train)
-        tried = [e for e in self.leaderboard() if len(e.scores) == fold and e.rows == n_all]
+    def _further_folds(self) -> None:
+        """Fit the best models on all folds: on more and finer ones, if there is time for all."""
+        if self._finer:
+            names = self._finalists(1)
+            if self._finer_seconds(names) > self._free():
+                for name in names:
+                    self.entries[name].note = f"no time for {len(self._finer)} folds"
+            else:
+                self._load, self._folds = self._finer, {}
+                for fold in range(len(self._finer)):
+                    self._continue(fold, [n for n in names if self._is_at(self.entries[n], fold)])
+                for entry in (self.entries[name] for name in names):
+                    entry.curve[entry.rows] = entry.mean  # the first of ten folds has few test rows
+                return
+        for fold in range(1, len(self._load)):
+            self._continue(fold, self._finalists(fold))
+
+    def _finer_seconds(self, names: list[str]) -> float:
+        """Extrapolate the seconds of the finer folds, with their features and scores."""
+        fold, n_folds = self._fold(0), len(self._finer)
+        n_rows = len(fold.y_train) + len(fold.test)
+        fits = sum(self.entries[name].foresee(n_rows - n_rows // n_folds) for name in names)
+        scores = sum(self.entries[name].scoring for name in names) * n_rows / len(fold.test)
+        return 1.3 * (n_folds * (fits + 1.3 * self._load_seconds) + scores)
+
+    def _is_at(self, entry: Entry, fold: int) -> bool:
+        """Return whether a model has scores on all rows of the folds before one."""
+        if fold == 0:
+            return True
+        return len(entry.scores) == fold and entry.rows == len(self._fold(0).y_train)
+
+    def _finalists(self, fold: int) -> list[str]:
+        """Choose the models to continue with by their scores on the folds before one."""
+        tried = [e for e in self.leaderboard() if self._is_at(e, fold)]
         best = max((e.mean for e in tried), default=-np.inf)
         able = [e for e in tried if e.proba and e.mean >= best - _NEAR] or tried[:1]
         going = [e.name for e in able[:_FINALISTS]]
@@ -384,9 +314,13 @@ class Tournament:
             going = [name for name in going if name != self._always]
             going.insert(1, self._always)
         for entry in tried:
-            if entry.name not in going and not entry.note:
+            if entry.name not in going and (fold > 1 or not entry.note):
                 behind = f"{best - entry.mean:.3f} behind the best on {_folds(fold)}"
                 entry.note = behind if entry.proba else "it gives no probabilities"
+        return going
+
+    def _continue(self, fold: int, going: list[str]) -> None:
+        """Fit models on one more fold, if time allows that."""
         # all of them, or none: scores are compared on the same folds
         entries = [self.entries[name] for name in going]
         cost = 1.3 * sum(entry.seconds[0] + entry.scoring for entry in entries)
@@ -397,6 +331,8 @@ class Tournament:
         for name in going:
             left = self._free()
             self._try(name, fold, self._fold(fold), left if np.isfinite(left) else np.inf)
+        if fold:
+            self._folds.pop(fold, None)  # features of many folds would need much memory
 
     def _try(self, name: str, number: int, fold: Fold, limit: float) -> None:
         """Fit a model on a fold and score it; an error becomes a note."""
@@ -429,7 +365,7 @@ class Tournament:
         entry.curve[n_rows] = score.hierarchical_f1
         entry.scoring = self._clock.counted() - start - seconds
         if entry.proba and self.winner().name == name:
-            self.fallback = Fallback(name, estimator, n_rows)
+            self.fallback = Fallback(name, estimator, n_rows, fold.vectorizer)
         self._show_best()
 
     def _show_best(self) -> None:
