@@ -182,3 +182,35 @@ def test_wrong_parameters_and_changed_arrays_are_refused():
         with pytest.raises(ValueError, match=r"not fit|not finite"):
             fitted.check_arrays()
         setattr(fitted, name, kept)
+
+
+def test_files_have_no_scores_of_words_since_they_follow_from_the_sums():
+    X, y, _ = mixed()
+    rows = sparse.csr_array(X)
+    fitted = MixedNaiveBayes().fit(rows, y).set_params(alpha=5.0)  # of the next fit
+    loaded = again(fitted)
+    assert "word_coef_" not in vars(loaded)
+    assert_same_model(loaded, fitted)
+    assert np.array_equal(loaded.predict_proba(rows), fitted.predict_proba(rows))
+    assert again(loaded).alpha_ == 0.01
+    with pytest.raises(AttributeError, match="no attribute 'word_coef_'"):
+        MixedNaiveBayes().word_coef_  # noqa: B018
+
+
+def test_files_of_earlier_versions_have_scores_of_words_only():
+    X, y, _ = mixed()
+    rows = sparse.csr_array(X)
+    fitted = MixedNaiveBayes().fit(rows, y)
+    earlier = MixedNaiveBayes()
+    vars(earlier).update({n: v for n, v in vars(fitted).items() if n != "alpha_"})
+    loaded = again(again(earlier))
+    assert np.array_equal(loaded.predict_proba(rows), fitted.predict_proba(rows))
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, np.inf, "1"])
+def test_a_file_with_a_wrong_alpha_is_refused(alpha):
+    X, y, _ = mixed()
+    fitted = MixedNaiveBayes().fit(sparse.csr_array(X), y)
+    fitted.alpha_ = alpha
+    with pytest.raises(ValueError, match="alpha_ is no positive number"):
+        fitted.check_arrays()

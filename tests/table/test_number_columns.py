@@ -49,6 +49,17 @@ def test_kinds_and_numbers_are_those_of_single_columns(monkeypatch, times):
     assert len(told) == 2
 
 
+def test_numbers_that_were_read_once_are_not_read_again(monkeypatch):
+    frame = pd.DataFrame({name: STRANGE[name] for name in ("plain", "gaps", "words")}, dtype=object)
+    numbers = {}
+    schema = Schema.infer(frame, tell=lambda words: None, numbers=numbers)
+    expected, asked = schema.cast(frame), []
+    monkeypatch.setattr(_schema, "number_columns", lambda frame, names: asked.extend(names) or {})
+    pd.testing.assert_frame_equal(schema.cast(frame, numbers=numbers), expected)
+    assert list(numbers) == ["plain", "gaps"]
+    assert asked == []
+
+
 def test_only_columns_of_plain_numbers_are_read_together():
     frame = pd.DataFrame(STRANGE, dtype=object)
     assert list(number_columns(frame, list(frame))) == ["plain", "gaps", "spaces"]

@@ -50,6 +50,8 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     is_normal_ : bool array of shape (n_features,)
         Which columns have normal distributions.
     class_log_prior_ : array of shape (n_classes,)
+    alpha_ : float
+        `alpha` at the time of the fit.
     word_coef_ : CSR array of shape (n_words, n_classes)
         By how much the log probability of a column of the multinomial distribution exceeds that of
         a column without counts.
@@ -188,12 +190,27 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.statistics_ = (words, normal)
         sizes = np.maximum(words.weight, np.finfo(float).tiny)  # a class may have no rows so far
         self.class_log_prior_ = np.log(sizes / sizes.sum())
-        self.word_coef_, self.word_base_ = _word_scores(words.sum, float(self.alpha))
+        self.alpha_ = float(self.alpha)
+        self.word_coef_, self.word_base_ = _word_scores(words.sum, self.alpha_)
         self.normal_centres_ = _far_centres(all_rows)
         self.normal_coef_, constant = _normal_scores(
             normal, float(self.var_smoothing), all_rows, self.normal_centres_
         )
         self.intercept_ = self.class_log_prior_ + constant
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without the largest one, if it follows from the others."""
+        state: dict[str, Any] = super().__getstate__()
+        if "alpha_" in state:  # older files lack it
+            state.pop("word_coef_", None)
+        return state
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute the scores of words of a model that comes from a file."""
+        if name == "word_coef_" and "alpha_" in vars(self):
+            self.word_coef_ = _word_scores(self.statistics_[0].sum, self.alpha_)[0]
+            return self.word_coef_
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def over_groups(self, groups: Any, names: NDArray[Any]) -> MixedNaiveBayes:
         """Return the model of groups of classes, as if a row belonged to each group of its class.
@@ -327,13 +344,18 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return
         normal = numbers(self.is_normal_, np.bool_, 1, "is_normal_")
         n_classes, n_normal = len(self.classes_), int(normal.sum())
-        words = self.word_coef_
-        require(
-            sparse.issparse(words)
-            and words.shape == (len(normal) - n_normal, n_classes)
-            and np.isfinite(words.data).all(),
-            "word_coef_ does not fit the columns and classes",
-        )
+        if "alpha_" in vars(self):  # older files lack it
+            is_positive = isinstance(self.alpha_, float) and 0 < self.alpha_ < np.inf
+            require(is_positive, "alpha_ is no positive number")
+            require(getattr(self, "statistics_", None) is not None, "there are no statistics_")
+        if "alpha_" not in vars(self) or "word_coef_" in vars(self):
+            words = self.word_coef_
+            require(
+                sparse.issparse(words)
+                and words.shape == (len(normal) - n_normal, n_classes)
+                and np.isfinite(words.data).all(),
+                "word_coef_ does not fit the columns and classes",
+            )
         shapes = {
             "word_base_": (n_classes,),
             "normal_coef_": (2, n_normal, n_classes),
@@ -354,6 +376,9 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 and [(each.n_features, each.n_classes) for each in kept] == shapes_of,
                 "statistics_ do not fit the columns and classes",
             )
+            counts = kept[0].sum
+            counts = counts.data if sparse.issparse(counts) else np.asarray(counts)
+            require(np.isfinite(counts).all() and (counts >= 0).all(), "a count is negative")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

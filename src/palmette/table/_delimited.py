@@ -86,11 +86,10 @@ def delimited_parts(source: TableSource, rows: int) -> Iterator[Part]:
         reader = _RowReader(_as_text(binary, source), source)
         try:
             while cells := reader.take(rows):
-                columns = enumerate(zip(*cells, strict=True))
-                frame = pd.DataFrame(
-                    {i: [cell or None for cell in column] for i, column in columns}, dtype=object
-                )
-                yield Part(frame.set_axis(reader.names, axis=1), np.array(reader.starts))
+                block = np.array(cells, dtype=object).T.copy()  # by columns, as pandas has it
+                block[block == ""] = None
+                frame = pd.DataFrame(block.T, columns=reader.names, dtype=object, copy=False)
+                yield Part(frame, np.array(reader.starts))
         except UnicodeDecodeError as error:  # of encodings of several bytes
             raise ReadError(
                 f"the text near this line is not {error.encoding}. Pass its encoding, such as "

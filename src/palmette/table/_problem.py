@@ -310,9 +310,10 @@ def read_problem(
     if given is None and merge_case:
         form.spelled = find_spellings(nodes)
         labels.paths = [form.respelled(row) for row in labels.paths]
+    numbers: dict[str, NDArray[np.float64]] = {}
     schema = Schema.infer(
         frame, leave_out=[*form.columns, *drop, *related.copies], given=columns, decimal=decimal,
-        date_format=date_format, tell=note,
+        date_format=date_format, tell=note, numbers=numbers,
     )  # fmt: skip
     schema.left_out.update(related.copies)
     schema.header = getattr(file, "header", True)
@@ -331,7 +332,7 @@ def read_problem(
         y, path_of = plain_labels(labels.paths, form.write, found, several)
     _require_classes(truth, several, form)
     unread = Unread()
-    cast = schema.cast(frame, lines=lines, unread=unread)
+    cast = schema.cast(frame, lines=lines, unread=unread, numbers=numbers)
     schema.learn_categories(cast)
     leaks = (
         {}

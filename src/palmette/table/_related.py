@@ -270,13 +270,13 @@ def _predicted(cells: IntArray, codes: IntArray) -> float:
 
 def _predicted_by_tree(cells: NDArray[np.float64], codes: IntArray) -> float:
     """Return the share of rows that a small tree of the other half predicts from a number."""
-    from sklearn.tree import DecisionTreeClassifier
-
     if (
         not np.isfinite(cells).all()
         or _n_changes(cells, codes) > 0.2 * len(cells) + 2 * codes.max()
     ):
         return 0.0
+    from sklearn.tree import DecisionTreeClassifier  # most tables need none, and it takes a second
+
     x = np.unique(cells, return_inverse=True)[1].reshape(-1, 1).astype(np.float32)
     half, n_right = np.arange(len(cells)) % 2 == 0, 0
     for part in (half, ~half):

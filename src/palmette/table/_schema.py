@@ -128,6 +128,7 @@ class Schema:
         decimal: Given = None,
         date_format: Given = None,
         tell: Tell | None = None,
+        numbers: dict[str, NDArray[np.float64]] | None = None,
     ) -> Schema:
         """Infer the kinds of columns; those without a value, and identifiers, are left out.
 
@@ -144,6 +145,8 @@ class Schema:
             Format of dates of all columns, or by column.
         tell : callable, optional
             Called with what is doubtful; by default it is a `TableWarning`.
+        numbers : dict of str to float array, optional
+            Gets the columns of plain numbers, which `cast` need not read again.
 
         Returns
         -------
@@ -154,7 +157,8 @@ class Schema:
         check_given(given, list(frame.columns), leave_out)
         written = Written(decimal, date_format, names)
         open_ = [name for name in names if not (name in given or written.says(name))]
-        numbers = number_columns(frame, open_)
+        numbers = {} if numbers is None else numbers
+        numbers.update(number_columns(frame, open_))
         guesses: dict[str, Guess] = {}
         for name in names:
             kind = given.get(name) or (written.kind_of(name))
@@ -213,7 +217,7 @@ class Schema:
         beside : sequence of str
             Columns that cannot replace a missing one, such as the target.
         """
-        there = list(columns)
+        there = dict.fromkeys(columns)
         missing = [name for name in self.kinds if name not in there]
         if not missing:
             return
@@ -286,6 +290,7 @@ class Schema:
         *,
         lines: NDArray[np.int64] | None = None,
         unread: Unread | None = None,
+        numbers: Mapping[str, NDArray[np.float64]] | None = None,
     ) -> Any:
         """Give every column the type of its kind.
 
@@ -303,6 +308,8 @@ class Schema:
             Lines of the rows in their file, for messages.
         unread : Unread, optional
             Counts what cannot be read; by default a `TableWarning` reports it.
+        numbers : dict of str to float array of shape (n_samples,), optional
+            Columns that `infer` has read.
 
         Returns
         -------
@@ -314,10 +321,11 @@ class Schema:
         self.require(frame.columns, title)
         found = Unread() if unread is None else unread
         points = [n for n in self.names("number") if self.decimals.get(n, POINT) == POINT]
-        numbers = number_columns(frame, points)
+        read = {name: numbers[name] for name in points if name in numbers} if numbers else {}
+        read.update(number_columns(frame, [name for name in points if name not in read]))
         columns = {}
         for name, kind in self.kinds.items():
-            if name in numbers:
+            if name in read:
                 continue
             if kind == "number":
                 form = NumberForm(self.decimals.get(name, POINT), self.units.get(name, ""))
@@ -339,10 +347,10 @@ class Schema:
             for sentence in found.sentences(title):
                 _warn(sentence)
         cast = pd.DataFrame(columns, index=frame.index)
-        if not numbers:
+        if not read:
             return cast
-        block = np.column_stack(list(numbers.values()))
-        joined = pd.DataFrame(block, index=frame.index, columns=list(numbers))
+        block = np.column_stack(list(read.values()))
+        joined = pd.DataFrame(block, index=frame.index, columns=list(read))
         return pd.concat([cast, joined], axis=1)[list(self.kinds)] if columns else joined
 
     def learn_categories(self, cast: pd.DataFrame) -> None:

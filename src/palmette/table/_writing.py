@@ -134,8 +134,9 @@ class _Delimited:
 
     def __call__(self, frame: pd.DataFrame) -> Piece:
         ours = frame.attrs.get(OURS, ())
-        columns = (_written(frame[name], name in ours) for name in frame.columns)
-        rows = zip(*columns, strict=True)
+        columns = zip(frame.columns, frame.dtypes, _cells(frame), strict=True)
+        written = (_written(cells, kind, name in ours) for name, kind, cells in columns)
+        rows = zip(*written, strict=True)
         return Piece(len(frame), self._text(rows), self._text([frame.columns]))
 
     def _text(self, rows: Any) -> str:
@@ -373,13 +374,21 @@ def _flat(cell: Any) -> Any:
     return json.dumps(_plain(cell), ensure_ascii=False) if nested else cell
 
 
-def _written(column: pd.Series[Any], is_ours: bool) -> list[Any]:
+def _cells(frame: pd.DataFrame) -> Iterator[list[Any]]:
+    """Yield the cells of every column; pandas takes long for thousands of them one by one."""
+    kinds = frame.dtypes.tolist()
+    is_object = np.array([isinstance(k, np.dtype) and k.kind == "O" for k in kinds], dtype=bool)
+    objects = iter(frame.loc[:, is_object].to_numpy(dtype=object).T)
+    for i, in_block in enumerate(is_object.tolist()):
+        yield (next(objects) if in_block else frame.iloc[:, i]).tolist()
+
+
+def _written(cells: list[Any], kind: Any, is_ours: bool) -> list[Any]:
     """Cells of a column as written; empty for missing values. Only ours have fewer digits."""
-    cells: list[Any] = column.tolist()
     if set(map(type, cells)) == {str}:  # as nearly all columns of a text file, perhaps thousands
         return cells
     cells = ["" if is_missing(cell) else _flat(cell) for cell in cells]
-    if column.dtype.kind != "f":
+    if kind.kind != "f":
         return cells
     write = _short if is_ours else _whole_number
     return [cell if cell == "" else write(cell) for cell in cells]
