@@ -1,6 +1,8 @@
 """The command line: one file per command, each around one public call."""
 
 import gc
+from contextvars import ContextVar
+from time import monotonic
 
 from palmette._imports import postpone
 
@@ -20,3 +22,6 @@ postpone(
         "yaml",
     ]
 )
+
+IMPORTED = monotonic()  # before the commands, of which most libraries are a part
+begun: ContextVar[float] = ContextVar("begun")  # when the process began, if it runs one command

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from palmette.cli import begun
 from palmette.cli._options import (
     BadRowsFile,
     Columns,
@@ -172,7 +173,7 @@ def fit(
 
     Example: palmette fit products.csv --target category --out model.palmette
     """
-    began = monotonic()
+    began = begun.get(monotonic())
     from palmette.base._clients import started
     from palmette.cli._terminal import ask, progress, require_writable
     from palmette.cli.compile import compiled_ahead

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from palmette._text import visible
+from palmette.cli import IMPORTED, begun
 from palmette.cli._options import Command, with_plain_type
 from palmette.cli.bench import command as bench
 from palmette.cli.card import card
@@ -359,6 +360,7 @@ def main() -> None:
     words = sys.argv[1:]
     if "--debug" in words:  # also allowed after the options of a command
         words = ["--debug", *(word for word in words if word != "--debug")]
+    begun.set(IMPORTED)
     app(words, prog_name="palmette")
 
 

@@ -1,5 +1,6 @@
 """Metrics for hierarchical and multi-label predictions, imbalanced labels and hierarchies."""
 
+from palmette._imports import import_after
 from palmette.decisions._losses import hierarchical_costs
 from palmette.metrics._calibration import (
     CoverageCurve,
@@ -197,4 +198,6 @@ __all__ = [
     "within_label_imbalance_ratios",
 ]
 
-register_scorers()  # so that scoring="hierarchical_f1" works wherever the package is imported
+# so that scoring="hierarchical_f1" works wherever the package is imported; scikit-learn's metrics
+# take a second to import, and most commands need none of them
+import_after("sklearn.metrics._scorer", "palmette.metrics._registered")

@@ -47,7 +47,7 @@ _FEW_ROWS = 50  # rows whose features are computed before time is measured
 _FEW = 5_000  # rows whose features tell how much memory those of a row need
 _COPIES = 3  # of the features, while a model is fitted that does not read them in place
 _PER_LABEL = 16  # bytes per row and label, of scores and gradients
-_WRITING = 0.5  # seconds to write a model
+_WRITING = 0.5  # CPU seconds from the end of the final fit to the end of the command
 _WRITING_BYTE = 2e-8  # CPU seconds, of compression mostly
 _GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is none
 
@@ -209,11 +209,11 @@ class Race:
             n_rows = self.rows_in_memory(entry.name, wrapping)
         is_plain = wrapping.calibrate is None and wrapping.coverage is None
         fits = 1.0 if is_plain else wrapping.fits
-        seconds = self.row_seconds * n_rows + fits * entry.foresee(n_rows) + _WRITING
+        writing = _WRITING
         if entry.n_bytes:  # large models, such as forests, grow with the rows
-            n_bytes = entry.n_bytes * n_rows / entry.rows
-            seconds += _WRITING_BYTE * n_bytes * self.clock.slowness()
-        return seconds
+            writing += _WRITING_BYTE * entry.n_bytes * n_rows / entry.rows
+        writing *= self.clock.slowness()
+        return self.row_seconds * n_rows + fits * entry.foresee(n_rows) + writing
 
     def _facts(self, entry: Entry, wrapping: Wrapping) -> dict[str, Any]:
         """Return a line of the leaderboard; of a large table, with the rows of a final fit."""
