@@ -16,7 +16,7 @@ __all__ = ["Clock"]
 
 Watch = Callable[[str, float], None]
 
-_BEYOND, _MOST_BEYOND = 0.15, 4.0  # share of the limit, and seconds, that a fit may exceed it by
+_BEYOND, _MOST_BEYOND = 0.1, 3.0  # share of the limit, and seconds, that a fit may exceed it by
 _COMPILING = 0.5  # seconds after which the compilation of kernels is announced
 
 

@@ -30,6 +30,7 @@ _SEARCHED = 2  # number of models whose parameters are searched
 _FIRST = 1_000  # rows of the first sample; each further one has three times as many
 _SHARE, _HOPE = 0.5, 0.8  # of the free time, for a fit; for one of the best two on fewer rows
 _FIRST_SHARE = 0.2  # of the free time, for the first fit of a model on a sample
+_FOR_MORE_ROWS = 0.5  # of the time beside the final fit; models are tried first in the rest of it
 _WARM_ROWS = 50
 _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
@@ -122,6 +123,7 @@ class Tournament:
         self._fit_with = fit or (lambda estimator, X, y: estimator.fit(X, y))
         self._folds: dict[int, Fold] = {}
         self._n_stopped = 0
+        self._at_first = np.inf  # seconds that were left before the first model
 
     def run(self) -> list[Entry]:
         """Run the tournament and return the leaderboard, best first.
@@ -170,7 +172,7 @@ class Tournament:
             sizes = _samples(n_all)
             if self._order:
                 self._warm_up()
-        going = list(self._order)
+        going, self._at_first = list(self._order), self._clock.left()
         for size in sizes:
             fold = self._sample(size)
             for place, name in enumerate(going):
@@ -256,6 +258,10 @@ class Tournament:
             cost = 1.25 * entry.foresee(size) + entry.scoring if entry.costs else 0.0
             if self.fallback is not None and (free <= 0 or cost > share * free):
                 entry.note = _too_long(cost, free, size, n_all)
+                return
+            kept = _FOR_MORE_ROWS * (self._at_first - self._final_seconds())
+            if not entry.costs and size < n_all and self.fallback is not None and free < kept:
+                entry.note = "no time: it is kept to fit the others on more rows"
                 return
             if not entry.costs and self.fallback is not None and self._n_stopped >= _MOST_STOPPED:
                 entry.note = f"no time: {_MOST_STOPPED} other models were too slow"
