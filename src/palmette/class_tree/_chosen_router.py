@@ -15,10 +15,11 @@ from palmette.base._column_units import Kind, unit_kind_of
 from palmette.class_tree._forest_router import ForestRouter
 from palmette.class_tree._kernel_router import KernelRouter
 from palmette.class_tree._linear import LinearRouter
-from palmette.class_tree._routers import EstimatorRouter, SpectralRouter
+from palmette.class_tree._routers import EstimatorRouter
 from palmette.class_tree._routing import Router, Routes, RoutingProblem
 from palmette.class_tree._search import class_scores
 from palmette.class_tree._shared_router import AverageRouter, FlatRouter, SharedRouter
+from palmette.class_tree._spectral_router import SpectralRouter
 from palmette.exceptions import PalmetteError
 
 _FOLDS = 3

@@ -265,7 +265,8 @@ Router, or scikit-learn classifier
         self._any_rows = router.takes_any_rows
         rng = None if self.random_state is None else check_random_state(self.random_state)
         X = self._scaled(self._prepare(X, rng, reset=True), weights)
-        self.__dict__.pop("label_tree_", None)  # of an earlier fit
+        for name in ("label_tree_", "hierarchy_learner_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         sets = read_sets(self, y, used)
         if sets is not None:
             self._print(f"label tree of {count_rows(X):,} rows")
@@ -280,7 +281,8 @@ Router, or scikit-learn classifier
         self._print(f"tree of {self.space_.n_classes:,} classes")
         seed = None if rng is None else int(rng.randint(2**31 - 1))
         with Threads(self.n_jobs) as threads:
-            problem = RoutingProblem(X, codes, self.options_, weights, seed, threads.map)
+            learner = getattr(self, "hierarchy_learner_", None)
+            problem = RoutingProblem(X, codes, self.options_, weights, seed, threads.map, learner)
             self.router_, self.router_scores_ = router.choose(problem)
             self._print_choice()
             self.routes_ = self.router_.train(problem)
@@ -414,15 +416,13 @@ Router, or scikit-learn classifier
             check_sets(self)
         elif hasattr(self, "routes_"):
             n_classes = len(self.space_.classes)
-            check_routes(self.routes_, self.options_, self.n_features_in_, n_classes)
+            width = None if hasattr(self, "feature_map_") else self.n_features_in_
+            check_routes(self.routes_, self.options_, width, n_classes)
             scale = getattr(self, "scale_", None)
             require(scale is None or isinstance(scale, ColumnScale), "scale_ is not a ColumnScale")
             if scale is not None:
                 width = len(getattr(scale, "scale_", ()))
                 require(width == self.n_features_in_, "scale_ has another number of features")
-            if isinstance(self.routes_, SharedRoutes):
-                fits = self.routes_.n_features == self.n_features_in_
-                require(fits, "the routes have another number of features")
 
     def _width(self) -> int | None:
         """Return the beam width of the decision rule; 0 for all nodes, None for other rules."""

@@ -465,15 +465,16 @@ class FlatRows(NamedTuple):
         return len(self.lengths)
 
 
-def check_routes(routes: Any, options: Any, n_features: int, n_classes: int) -> None:
+def check_routes(routes: Any, options: Any, n_features: int | None, n_classes: int) -> None:
     """Check that the routes and options of a model file match.
 
     Parameters
     ----------
     routes, options : objects
         Objects from a file, of any type.
-    n_features, n_classes : int
-        Numbers of features and classes of the model.
+    n_features : int or None
+        Number of features of the rows that the routes get; None if it is not known.
+    n_classes : int
 
     Raises
     ------
@@ -483,10 +484,14 @@ def check_routes(routes: Any, options: Any, n_features: int, n_classes: int) -> 
     require(isinstance(options, OptionTable), "the options of a model are not an OptionTable")
     require(isinstance(routes, Routes), "the routes of a model are not a Routes object")
     require(options.n_classes == n_classes, "the options lead to other classes than the model's")
+    width = getattr(routes, "n_features", n_features)
+    fits = n_features is None or width == n_features
+    require(fits, "the routes have another number of features")
+    table = getattr(routes, "table", options)
+    require(np.array_equal(table.first, options.first), "routes and options do not fit together")
     if isinstance(routes, LinearRoutes):
         fits = np.array_equal(routes.first_option, options.first)
         require(fits, "routes and options do not fit together")
-        require(routes.n_features == n_features, "the routes have another number of features")
 
 
 def _cumulated(counts: Any) -> NDArray[np.int64]:

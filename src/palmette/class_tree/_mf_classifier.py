@@ -9,9 +9,13 @@ from sklearn.base import clone
 
 from palmette._arrays import FloatArray, read_rows
 from palmette.base._presets import Preset, preset, presets
+from palmette.class_tree._chosen_router import resolve_router
+from palmette.class_tree._class_kernel import check_kernel, is_precomputed, is_rows
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._linear import LinearRouter
+from palmette.class_tree._shared_router import FlatRouter
 from palmette.class_tree._spectral import MFTree
+from palmette.class_tree._spectral_router import SpectralRouter, warn_of_other_kernel
 
 
 class MFTreeClassifier(ClassTreeClassifier):
@@ -21,8 +25,9 @@ class MFTreeClassifier(ClassTreeClassifier):
     that linear classifiers can separate; a beam search corrects errors of the first decisions. The
     accuracy is about that of one classifier per class against the rest, for a fraction of the dot
     products if there are many classes. Rows may have label sets. The paper decides by projections
-    on the eigenvectors of the tree, which makes errors at every level:
-    ``MFTreeClassifier.preset("published")``.
+    on the eigenvectors of the tree instead: ``MFTreeClassifier.preset("published")``, with any
+    `kernel` and `tau`. Its errors at every level add up; there are far fewer of them with
+    ``preset("one-hot")``, another reading of the paper, and a kernel whose width was chosen.
 
     Parameters
     ----------
@@ -30,14 +35,15 @@ class MFTreeClassifier(ClassTreeClassifier):
         Parameters of the tree; see `MFTree`.
     kernel : "linear", transformer, str or callable
         A transformer, such as ``Nystroem()``, is fitted to X, and the tree and the classifiers of
-        its nodes use the transformed features. The name of a kernel or a function is used for the
-        tree only; see `MFTree`.
+        its nodes use the transformed features. The name of a kernel, a function or "precomputed"
+        is used for the tree, see `MFTree`, and for the decisions of ``router="spectral"``: other
+        routers have no use for it, and linear ones warn.
     kernel_params : dict, optional
-        Parameters of a named kernel.
+        Parameters of a named kernel; see `MFTree`.
     router, decoding, beam_width, calibration, standardize, n_jobs, random_state, verbose
-        See `ClassTreeClassifier`. If `kernel` is a transformer, it gets X as it is, and nothing is
-        standardized. The tree over the labels is always learned: for a hierarchy that
-        is known, use `ClassTreeClassifier`.
+        See `ClassTreeClassifier`. If `kernel` is a transformer or "precomputed", X is used as it
+        is, and nothing is standardized. The tree over the labels is always learned: for a hierarchy
+        that is known, use `ClassTreeClassifier`.
 
     Attributes
     ----------
@@ -68,6 +74,18 @@ class MFTreeClassifier(ClassTreeClassifier):
     >>> clf = MFTreeClassifier().fit(X[:1000], y[:1000])
     >>> clf.predict(X[1000:1005])
     array([1, 4, 0, 5, 3])
+
+    The published decisions depend on the width of the kernel, which is chosen on training rows:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> clf = MFTreeClassifier.preset("one-hot", kernel="rbf")
+    >>> widths = {"kernel_params": [{"gamma": gamma} for gamma in (0.0002, 0.001, 0.005)]}
+    >>> found = GridSearchCV(clf, widths, cv=3).fit(X[:1000], y[:1000])
+    >>> found.best_params_
+    {'kernel_params': {'gamma': 0.001}}
+    >>> round(found.score(X[1000:], y[1000:]), 2), round(clf.fit(X[:1000], y[:1000]).score(
+    ...     X[1000:], y[1000:]), 2)
+    (0.9, 0.8)
     """
 
     preset, presets = classmethod(preset), classmethod(presets)
@@ -82,6 +100,22 @@ class MFTreeClassifier(ClassTreeClassifier):
                 "centring": "global",
                 "min_side": 0.0,
                 "router": "spectral",
+                "decoding": "greedy",
+                "standardize": False,
+            },
+            "Liu, Tan and Liu (2015), Algorithms 1 to 3",
+        ),
+        "one-hot": Preset(
+            "as published, but with the larger entry of G instead of its magnitude, and indicators "
+            "as routers: G as it is before the paper relaxes it",
+            {
+                "branching": 2,
+                "leaf_size": 1,
+                "rule": "max",
+                "weights": "sums",
+                "centring": "global",
+                "min_side": 0.0,
+                "router": SpectralRouter(one_hot=True),
                 "decoding": "greedy",
                 "standardize": False,
             },
@@ -112,7 +146,7 @@ class MFTreeClassifier(ClassTreeClassifier):
         kernel_params: dict[str, Any] | None = None,
         weights: Literal["means", "roots", "sums"] = "means",
         centring: Literal["node", "global"] = "node",
-        rule: Literal["kmeans", "abs"] = "kmeans",
+        rule: Literal["kmeans", "abs", "max"] = "kmeans",
         tau: int = 0,
         max_depth: int | None = None,
         router: Any = "linear",
@@ -160,11 +194,25 @@ class MFTreeClassifier(ClassTreeClassifier):
             n_jobs=self.n_jobs,
         )
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MFTreeClassifier:
+        """Learn the tree and the classifiers of its nodes; see `ClassTreeClassifier.fit`."""
+        check_kernel(self.kernel, self.kernel_params)
+        router = resolve_router(self.router, copy=False)
+        if is_rows(self.kernel) and isinstance(router, LinearRouter | FlatRouter):
+            warn_of_other_kernel(self, "linear")
+        super().fit(X, y, sample_weight)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        return tags
+
     def _maps_features(self) -> bool:
         return hasattr(self.kernel, "transform")
 
     def _scaled(self, X: Any, weights: FloatArray | None) -> Any:
-        if not self._maps_features():
+        if not (self._maps_features() or is_precomputed(self.kernel)):
             return super()._scaled(X, weights)
         self.scale_ = None
         return X

@@ -1,4 +1,4 @@
-"""EstimatorRouter, any scikit-learn classifier at every node, and SpectralRouter (MF-Tree)."""
+"""EstimatorRouter: any scikit-learn classifier at every node."""
 
 from __future__ import annotations
 
@@ -6,24 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from palmette._arrays import FloatArray, seed_each, take_rows
-from palmette.base._class_moments import Matrix
 from palmette.base._foreign import fit_foreign, margins_of, predicted_by, proba_of
 from palmette.base._parameters import check_classifier
-from palmette.base._statistics import ClassStatistics
-from palmette.class_tree._linear_routes import LinearRoutes
-from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
+from palmette.class_tree._routing import Router, Routes, RoutingProblem
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import held
-
-_NOTHING = 1e-10  # eigenvalues below this share of the largest are rounding errors
-_DENSE_CLASSES = 512  # up to this number, computing all eigenvectors is as fast as a few
 
 
 class EstimatorRouter(Router):
@@ -145,85 +137,3 @@ def _scores_of(estimator: Any, X: Any, node: int) -> FloatArray:
         shares = predicted_by(estimator, X, where)[:, None] == np.asarray(estimator.classes_)
     with np.errstate(divide="ignore"):
         return np.log(shares)
-
-
-class SpectralRouter(Router):
-    """Choose the option with the largest projection on an eigenvector of the class similarity.
-
-    At a node, D is the matrix of inner products of the class sums, after centring all rows. Each
-    option has one of its leading eigenvectors: the one with the largest entries at its classes.
-    The projections of a row x are G'Sx, with class sums S and eigenvectors G, so that nothing is
-    trained. This router reproduces the paper. It makes errors at every level and depends on the
-    signs of eigenvectors; `LinearRouter` is far more accurate.
-
-    Parameters
-    ----------
-    one_hot : bool
-        Whether to replace the eigenvectors by indicators of the options' classes, as in the paper's
-        problem before the relaxation.
-
-    References
-    ----------
-    Liu, Tan, Liu, MF-Tree: matrix factorization tree for large multi-class learning, CIKM 2015.
-
-    Examples
-    --------
-    >>> SpectralRouter(one_hot=True)
-    SpectralRouter(one_hot=True)
-    """
-
-    def __init__(self, *, one_hot: bool = False) -> None:
-        self.one_hot = one_hot
-
-    def train(self, problem: RoutingProblem) -> LinearRoutes:
-        """Compute the projections of every node; see `Router.train`."""
-        table = problem.table
-        statistics = ClassStatistics.gather(
-            problem.X, problem.codes, table.n_classes, problem.weights, "mean"
-        )
-        sums = statistics.sum
-        weight = np.asarray(statistics.weight, dtype=np.float64)
-        mean = np.asarray(sums.sum(axis=0)).ravel() / weight.sum()
-        blocks = [self._project(table, node, sums, weight, mean) for node in range(table.n_nodes)]
-        return LinearRoutes(table, blocks, sums.shape[1], "softmax")
-
-    def _project(
-        self, table: OptionTable, node: int, sums: Matrix, weight: FloatArray, mean: FloatArray
-    ) -> tuple[sparse.csr_array, FloatArray]:
-        n_options = int(table.sizes[node])
-        if n_options == 1:
-            return sparse.csr_array((len(mean), 0)), np.empty(0)
-        classes, within = table.family(node)
-        here, sizes = sums[classes], weight[classes]
-        grouped = within.toarray().T.astype(np.float64)
-        G = grouped if self.one_hot else _spectrum(here, sizes, mean, grouped)
-        vectors = np.asarray(here.T @ G) - np.outer(mean, sizes @ G)
-        return sparse.csr_array(vectors), np.zeros(n_options)
-
-
-def _spectrum(sums: Matrix, sizes: FloatArray, mean: FloatArray, grouped: FloatArray) -> FloatArray:
-    """Return leading eigenvectors of the centred class similarity, in the order of the options."""
-    n_classes, n_options = grouped.shape
-
-    def similar(G: FloatArray) -> FloatArray:
-        centred = sums.T @ G - np.multiply.outer(mean, sizes @ G)
-        product: FloatArray = sums @ centred - np.multiply.outer(sizes, mean @ centred)
-        return product
-
-    if n_classes <= max(_DENSE_CLASSES, n_options + 1):
-        D = similar(np.eye(n_classes))
-        values, vectors = np.linalg.eigh((D + D.T) / 2)
-        values, vectors = values[::-1][:n_options], vectors[:, ::-1][:, :n_options]
-    else:
-        operator = LinearOperator(
-            (n_classes, n_classes), matvec=lambda v: similar(v.ravel()), dtype=float
-        )
-        start = np.random.default_rng(0).normal(size=n_classes)
-        values, vectors = eigsh(operator, k=n_options, v0=start)
-        values, vectors = values[::-1], vectors[:, ::-1]
-    # eigenvectors of the eigenvalue zero are arbitrary: they are left out
-    vectors = np.where(values > _NOTHING * max(values[0], 0.0), vectors, 0.0)
-    top = np.abs(vectors).argmax(axis=0)
-    vectors = vectors * np.where(vectors[top, np.arange(n_options)] < 0, -1.0, 1.0)
-    _, order = optimize.linear_sum_assignment(-(grouped.T @ np.abs(vectors)))
-    return vectors[:, order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
@@ -165,6 +165,8 @@ class RoutingProblem:
         None leaves the seeds of estimators unchanged.
     run : callable, optional
         Applies a function to items and returns the results in order, such as in threads.
+    learner : ClassTreeLearner, optional
+        The fitted learner of the tree, if it was learned.
     """
 
     X: Any
@@ -173,12 +175,13 @@ class RoutingProblem:
     weights: FloatArray | None = None
     seed: int | None = None
     run: Run = _one_by_one
+    learner: Any = None
 
     def restrict(self, rows: NDArray[np.int64]) -> RoutingProblem:
         """Return the problem of some rows, which must include one of every class."""
         weights = None if self.weights is None else self.weights[rows]
         X, codes = take_rows(self.X, rows), self.codes[rows]
-        return RoutingProblem(X, codes, self.table, weights, self.seed, self.run)
+        return replace(self, X=X, codes=codes, weights=weights)
 
     def without_copies(self) -> RoutingProblem:
         """Return the problem in which copies of a row in one class are one row.

@@ -16,6 +16,7 @@ from palmette.base._grow import ClassProblem, IntArray, least_side
 from palmette.base._parameters import is_count, is_number
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._statistics import ClassStatistics
+from palmette.class_tree._class_kernel import POWERS, ClassKernel, check_kernel, is_precomputed
 from palmette.class_tree._groups import best_cut, k_means, median_cut, two_means, two_sides
 from palmette.class_tree._k_means import k_means_compiled
 from palmette.class_tree._learner import ClassTreeLearner
@@ -26,7 +27,6 @@ from palmette.metrics._dependence import covariance_of
 
 Floats = NDArray[np.float64]
 
-_POWER = {"means": 0.0, "roots": 0.5, "sums": 1.0}
 _FEW_CLASSES = 50
 _MEASURED = 2000  # number of classes up to which the objective is computed, from all pairs
 _MOST_EXPONENT = 1000  # a larger power of two would be infinite
@@ -48,13 +48,16 @@ class SpectralState:
         The function that divides points into groups.
     exponent : int
         The means were multiplied by two to this power.
+    quick : ClassSimilarity
+        Its distances divide the groups above `tau`.
     """
 
     similarity: ClassSimilarity
     depth: IntArray
     branching: int
     k_means: Callable[[Floats, int], IntArray]
-    exponent: int = 0
+    exponent: int
+    quick: ClassSimilarity
 
 
 class MFTree(ClassTreeLearner):
@@ -82,21 +85,25 @@ class MFTree(ClassTreeLearner):
     kernel : "linear", transformer, str or callable, default="linear"
         A transformer, such as ``Nystroem()``, is fitted to X and its features are used instead.
         The name of a kernel of `sklearn.metrics.pairwise.pairwise_kernels`, such as "rbf", or a
-        function of two blocks of rows, is evaluated for all pairs of rows: for a few thousand rows.
+        function of two blocks of rows, is evaluated for all pairs of rows, a block at a time: for
+        up to some ten thousand rows. "precomputed" means that X is the kernel of all pairs.
+        Dense rows are centred for kernels that depend on the origin, such as "poly".
     kernel_params : dict, optional
-        Parameters of a named kernel.
+        Parameters of a named kernel: ``gamma``, ``degree`` and ``coef0``. Without ``gamma``, or
+        with "scale", it is the inverse of the sum of the variances of all columns.
     weights : {"means", "roots", "sums"}, default="means"
         Whether a class counts once, by the square root of its weight, or by its weight. "sums" is
         published; it gives chains where the sizes of classes differ much.
     centring : {"node", "global"}, default="node"
         Whether similarities are centred at the mean of the node's rows or, as published, of all
         rows.
-    rule : {"kmeans", "abs"}, default="kmeans"
-        2-means (k-means) on the eigenvectors or, as published, the eigenvector in which the entry
-        of a class is larger.
+    rule : {"kmeans", "abs", "max"}, default="kmeans"
+        2-means (k-means) on the eigenvectors; or the one of two eigenvectors in which the entry of
+        a class has the larger magnitude or, with "max", is larger, where the entry of largest
+        magnitude of each is positive. Both are readings of the paper.
     tau : int, default=0
-        Groups above this depth are divided around their largest classes, by distance, instead.
-        Published as a short cut; it saves little time here and costs accuracy.
+        Groups above this depth are divided around their largest classes instead, by the distance
+        of the means of the rows. Published as a short cut; it saves little time here.
     max_depth : int, optional
         Groups at this depth are not divided.
     n_jobs : int, optional
@@ -158,7 +165,7 @@ class MFTree(ClassTreeLearner):
         kernel_params: dict[str, Any] | None = None,
         weights: Literal["means", "roots", "sums"] = "means",
         centring: Literal["node", "global"] = "node",
-        rule: Literal["kmeans", "abs"] = "kmeans",
+        rule: Literal["kmeans", "abs", "max"] = "kmeans",
         tau: int = 0,
         max_depth: int | None = None,
         n_jobs: int | None = None,
@@ -194,22 +201,27 @@ class MFTree(ClassTreeLearner):
         """Compute the means of the classes, or products of these under a kernel."""
         branching = self._branching(problem.n_classes)
         self._check(branching)
-        exponent = 0
-        if isinstance(self.kernel, str) and self.kernel == "linear":
-            means, exponent = _in_range(problem.statistics.mean)
-            parts = {"means": means}
-        elif hasattr(self.kernel, "transform"):
-            parts = {"means": _mapped_means(self.kernel, problem)}
-        else:
-            parts = {"products": _kernel_products(self._kernel_function(), problem)}
-        weight = problem.statistics.weight
-        scale = weight ** _POWER[self.weights]
-        similarity = ClassSimilarity(weight, scale, self.centring == "node", **parts)
+        classes, exponent = self._of_classes(problem)
+        similarity = classes.similarity(self.centring == "node")
         similarity.run = problem.run
+        quick = similarity
+        if self.tau and classes.rows is not None and classes.rows.kernel != "precomputed":
+            ones = np.ones(problem.n_classes)
+            quick = ClassSimilarity(ones, ones, True, means=_in_range(problem.statistics.mean)[0])
         depth = np.zeros(problem.n_classes, dtype=np.int32)
         grouping = k_means_compiled if problem.n_classes >= _COMPILED else k_means
         exponent += problem.exponent
-        return SpectralState(similarity, depth, branching, grouping, exponent)
+        return SpectralState(similarity, depth, branching, grouping, exponent, quick)
+
+    def _of_classes(self, problem: ClassProblem) -> tuple[ClassKernel, int]:
+        """Return what the kernel says of the classes, and the power of two of its means."""
+        classes = ClassKernel.of(problem, self.kernel, self.kernel_params, self.weights)
+        if classes.rows is not None:
+            return classes, 0
+        if hasattr(self.kernel, "transform"):
+            return replace(classes, means=_mapped_means(self.kernel, problem)), 0
+        means, exponent = _in_range(classes.means)
+        return replace(classes, means=means), exponent
 
     def _finish(self, state: SpectralState) -> None:
         """Set ``objective_``."""
@@ -234,7 +246,7 @@ class MFTree(ClassTreeLearner):
         depth = state.depth[classes[0]]
         state.depth[classes] += 1
         if depth < self.tau:
-            return _around_largest(state.similarity, classes, state.branching)
+            return _around_largest(state, classes)
         values, vectors = state.similarity.leading(classes, max(2, state.branching))
         if not values[0]:
             return []
@@ -247,8 +259,9 @@ class MFTree(ClassTreeLearner):
 
     def _right(self, values: Floats, vectors: Floats) -> NDArray[np.bool_]:
         """Return the mask of the classes on one of two sides."""
-        if self.rule == "abs":
-            right = np.abs(vectors[:, 0]) < np.abs(vectors[:, 1])
+        if self.rule != "kmeans":
+            first, second = self._strengths(vectors).T
+            right = first < second
             return median_cut(vectors[:, 0]) if right.all() or not right.any() else right
         points = (vectors * np.sqrt(values))[:, :2]
         least = least_side(len(points), self.min_side)
@@ -256,14 +269,9 @@ class MFTree(ClassTreeLearner):
         found = two_means(points, _starts(lines), least)
         return best_cut(points, lines, least) if found is None else found
 
-    def _kernel_function(self) -> Callable[[Any, Any], Floats]:
-        """Return the function from two blocks of rows to their kernel."""
-        if callable(self.kernel):
-            function: Callable[[Any, Any], Floats] = self.kernel
-            return function
-        from sklearn.metrics.pairwise import pairwise_kernels
-
-        return lambda a, b: pairwise_kernels(a, b, self.kernel, **(self.kernel_params or {}))
+    def _strengths(self, vectors: Floats) -> Floats:
+        """Return how strongly every class belongs to the side of either eigenvector."""
+        return vectors if self.rule == "max" else np.abs(vectors)
 
     def _check(self, branching: int) -> None:
         """Raise an error for parameters out of range."""
@@ -274,22 +282,20 @@ class MFTree(ClassTreeLearner):
         if not (is_number(self.tau) and self.tau >= 0):
             raise PalmetteError(f"tau={self.tau!r}: expected a number of levels, 0 or more.")
         for name, allowed in (
-            ("weights", tuple(_POWER)),
+            ("weights", tuple(POWERS)),
             ("centring", ("node", "global")),
-            ("rule", ("kmeans", "abs")),
+            ("rule", ("kmeans", "abs", "max")),
         ):
             if (given := getattr(self, name)) not in allowed:
                 raise PalmetteError(f"{name}={given!r}: expected one of {', '.join(allowed)}.")
-        if self.rule == "abs" and branching != 2:
-            raise PalmetteError(f"rule='abs' divides in two, but branching={branching}.")
-        if not isinstance(self.kernel_params, dict | None):
-            raise PalmetteError(f"kernel_params={self.kernel_params!r}: expected a dict, or None.")
-        known = isinstance(self.kernel, str) or callable(self.kernel)
-        if not known and not hasattr(self.kernel, "transform"):
-            raise PalmetteError(
-                f"kernel={self.kernel!r}: expected 'linear', a transformer, the name of a kernel "
-                "of scikit-learn or a function of two blocks of rows."
-            )
+        if self.rule != "kmeans" and branching != 2:
+            raise PalmetteError(f"rule={self.rule!r} divides in two, but branching={branching}.")
+        check_kernel(self.kernel, self.kernel_params)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        return tags
 
 
 def _lines(vectors: Floats) -> Floats:
@@ -315,13 +321,11 @@ def _groups(classes: IntArray, points: Floats, state: SpectralState) -> list[Int
     return [classes[group == k] for k in range(group.max() + 1)]
 
 
-def _around_largest(
-    similarity: ClassSimilarity, classes: IntArray, n_groups: int
-) -> list[IntArray]:
+def _around_largest(state: SpectralState, classes: IntArray) -> list[IntArray]:
     """Divide by distance to the means of the largest classes (Algorithm 3)."""
-    order = np.argsort(-similarity.weight[classes], kind="stable")
-    seeds = order[:n_groups]
-    distance = similarity.distances(classes, classes[seeds])
+    order = np.argsort(-state.similarity.weight[classes], kind="stable")
+    seeds = order[: state.branching]
+    distance = state.quick.distances(classes, classes[seeds])
     nearest = distance.argmin(axis=1)
     nearest[seeds] = np.arange(len(seeds))
     return [classes[nearest == k] for k in range(len(seeds))]
@@ -360,19 +364,3 @@ def _mapped_means(transformer: Any, problem: ClassProblem) -> Any:
             yield transformer.transform(take_rows(problem.X, block)), problem.codes[block], *weights
 
     return ClassStatistics.gather_chunks(blocks(), problem.n_classes).mean
-
-
-def _kernel_products(kernel: Callable[[Any, Any], Floats], problem: ClassProblem) -> Floats:
-    """Return the mean of a kernel over the rows of every two classes, by blocks of rows."""
-    n_rows = problem.X.shape[0]
-    weights = np.ones(n_rows) if problem.weights is None else problem.weights
-    total = problem.statistics.weight
-    member = sparse.csr_array(
-        (weights / total[problem.codes], (problem.codes, np.arange(n_rows))),
-        shape=(problem.n_classes, n_rows),
-    )
-    products = np.zeros((problem.n_classes, problem.n_classes))
-    for block in row_chunks(n_rows, n_rows):
-        towards = member @ np.asarray(kernel(problem.X, take_rows(problem.X, block)))
-        products += towards @ member[:, block].T
-    return (products + products.T) / 2

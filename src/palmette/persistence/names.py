@@ -91,6 +91,8 @@ STORED: dict[str, str] = {
     "class_tree.ForestModel": "palmette.class_tree._forest_router:ForestModel",
     "class_tree.ForestRouter": "palmette.routing:ForestRouter",
     "class_tree.KMeansTree": "palmette.class_tree:KMeansTree",
+    "class_tree.KernelRoutes": "palmette.class_tree._spectral_router:KernelRoutes",
+    "class_tree.RowKernel": "palmette.class_tree._class_kernel:RowKernel",
     "class_tree.KernelModel": "palmette.class_tree._kernel_router:KernelModel",
     "class_tree.KernelRouter": "palmette.routing:KernelRouter",
     "class_tree.LabelEmbeddingTree": "palmette.class_tree:LabelEmbeddingTree",
