@@ -10,6 +10,7 @@ import numpy as np
 from palmette.hierarchy._hierarchy import Hierarchy
 from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.mf_tree.four_classes import four_class_facts
+from papers.mf_tree.methods import BEST_READING, LITERAL
 from papers.mf_tree.outcome import N_RANDOM, Outcome
 
 __all__ = ["draw_figures", "draw_tree", "figure_facts"]
@@ -151,7 +152,10 @@ FigureFacts = Mapping[str, Any]
 
 _COLUMNS = 3
 _STYLES = {  # colour and marker
-    "MF-Tree as published": (COLOURS[1], "v"),
+    LITERAL: (COLOURS[1], "v"),
+    BEST_READING: (COLOURS[1], "^"),
+    f"{LITERAL}, rbf": (COLOURS[1], "<"),
+    f"{BEST_READING}, rbf": (COLOURS[1], ">"),
     "MF-Tree": (COLOURS[0], "*"),
     "MF-Tree, binary": (COLOURS[0], "o"),
     "DAGSVM": (COLOURS[2], "s"),

@@ -16,6 +16,7 @@ from papers.mf_tree.methods import (
     GENERATED,
     Method,
     approximations,
+    kernels,
     methods,
     plain_trees,
     read_set,
@@ -94,7 +95,7 @@ def reproduce(
     made_with = {**environment(), "n_jobs": 1 if n_jobs is None else n_jobs}
     cells = Cells(store, made_with, watch)
     if chosen is None:
-        chosen = [*methods(), *variants(), *approximations(), *plain_trees()]
+        chosen = [*methods(), *kernels(), *variants(), *approximations(), *plain_trees()]
     options = Options(seed, n_jobs)
     outcomes, samples = [], []
     for problem in problems:
@@ -139,6 +140,8 @@ _MOST_HULLS = 10_000  # pairs of classes whose hulls are compared, in rows that 
 
 def _is_feasible(method: Method, problem: Problem) -> bool:
     n = len(set(problem.y_train))
+    if method.key.endswith("rbf"):  # of sparse rows a kernel of all pairs takes too long
+        return n < _MANY and not sparse.issparse(problem.X_train)
     if method.key == "MarginTree":
         return not sparse.issparse(problem.X_train) and n * (n - 1) // 2 <= _MOST_HULLS
     return n < _MANY or method.key in _QUICK_ENOUGH or not method.key.startswith(_SLOW)

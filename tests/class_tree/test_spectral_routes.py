@@ -125,7 +125,7 @@ def test_letters_by_a_kernel_whose_width_is_chosen_on_training_rows(data_home):
     widths = {"kernel_params": [{"gamma": 4.0**k / X.shape[1]} for k in range(4)]}
     clf = MFTreeClassifier.preset("one-hot", kernel="rbf")
     best = GridSearchCV(clf, widths, cv=3, refit=False).fit(X[:2000], y[:2000]).best_params_
-    clf.set_params(**best).fit(X[:4000], y[:4000])
+    clf.set_params(**best).fit(X[:8000], y[:8000])
     assert clf.score(X[16000:], y[16000:]) >= 0.78
 
 
