@@ -86,7 +86,7 @@ def methods() -> list[Method]:
     Examples
     --------
     >>> [method.key for method in methods()][:3]
-    ['MF-Tree as published', 'MF-Tree, one-hot router', 'MF-Tree']
+    ['MF-Tree as published', 'MF-Tree, one-hot router', 'MF-Tree, larger entry']
     """
     return [
         Method(LITERAL, None, _reading()),

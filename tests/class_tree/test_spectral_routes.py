@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
 from tests.class_tree.mf_tree_literal import KERNELS, Reading, grow, predict
 from tests.class_tree.routing_literal import random_hierarchy
 from tests.class_tree.routing_problems import blobs, problem_of
@@ -288,6 +289,11 @@ def test_changed_files_are_refused(path, value, tmp_path):
     pm.save(model, tmp_path / "model")
     with pytest.raises(PalmetteError):
         pm.load(tmp_path / "model")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_kernel_keeps_the_rules_of_scikit_learn():
+    check_estimator(MFTreeClassifier.preset("one-hot", kernel="rbf"))
 
 
 # ---------------------------------------------------------------------- kernels that differ
