@@ -11,7 +11,7 @@ from palmette.class_tree._dag_svm import DAGSVMClassifier
 from palmette.hierarchy._hierarchy import Hierarchy
 from papers.cells import Options
 from papers.mf_tree.fits import count_dot_products, work
-from papers.mf_tree.methods import Method, methods, plain_trees
+from papers.mf_tree.methods import Method, kernels, methods, plain_trees
 
 FOUR = Hierarchy.from_paths([("p", "a"), ("p", "b"), ("q", "c"), ("q", "d")])
 X = np.repeat([[4.0, 1.0], [4.0, -1.0], [-4.0, 1.0], [-4.0, -1.0]], 5, axis=0)
@@ -61,7 +61,7 @@ def test_what_a_fit_tells(problem):
     assert set(tree.names[tree.leaves]) == set(problem.y_train)
 
 
-@pytest.mark.parametrize("method", methods(), ids=lambda method: method.key)
+@pytest.mark.parametrize("method", [*methods(), *kernels()], ids=lambda method: method.key)
 def test_every_method_answers(problem, method: Method):
     found = work(method, problem, Options())
     n_classes = len(np.unique(problem.y_train))
