@@ -92,6 +92,17 @@ def test_the_number_of_rows_is_known_before_they_are_read(tmp_path, monkeypatch,
     np.testing.assert_allclose(both, 2 * N_ROWS, rtol=0 if suffix == "parquet" else 0.1)
 
 
+def test_lines_in_cells_are_no_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(_large, "_bytes_needed", lambda frame: len(frame) * 2**20)
+    letters = goods().assign(title=lambda table: table["title"] + "\nDear all,\n" * 20)
+    letters.to_csv(tmp_path / "letters.csv", index=False)
+    for head in (100, 20_000):  # a part of the rows, or all of them
+        monkeypatch.setattr(_large, "_HEAD_ROWS", head)
+        found = read_or_sample(TableSource.of(tmp_path / "letters.csv"), "kind", 1.5, 0)
+        assert not isinstance(found, LargeTable)
+        assert len(found.frame) == N_ROWS
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_memory_is_estimated_and_told(table, monkeypatch, known):
     if not known:

@@ -48,7 +48,7 @@ _FEW = 5_000  # rows whose features tell how much memory those of a row need
 _COPIES = 3  # of the features, while a model is fitted that does not read them in place
 _PER_LABEL = 16  # bytes per row and label, of scores and gradients
 _WRITING = 0.5  # CPU seconds from the end of the final fit to the end of the command
-_WRITING_BYTE = 2e-8  # CPU seconds, of compression mostly
+_WRITING_BYTE = 1.3e-8  # CPU seconds, of compression mostly
 _GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is none
 
 

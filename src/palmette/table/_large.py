@@ -126,7 +126,9 @@ def read_or_sample(
     head = join_parts(parts).frame.iloc[:_HEAD_ROWS]
     per_row = _bytes_needed(head) / len(head)
     reads_again = source.name != STDIN and source.format != "excel"
-    if not reads_again or max(n_read, expected_rows(source) or 0) * per_row <= allowed:
+    is_whole = n_read < _HEAD_ROWS
+    expected = 0 if is_whole else (expected_rows(source) or 0) / _lines_per_row(source, head)
+    if not reads_again or max(n_read, expected) * per_row <= allowed:
         for part in chunks:
             parts.append(part)
             n_read += len(part.frame)
@@ -160,6 +162,15 @@ def _memory_words(needed: float, allowed: float) -> str:
         f"a fit to all rows in memory needs about {needed / GIB:.1f} GiB, and {allowed / GIB:.1f} "
         "may be used"
     )
+
+
+def _lines_per_row(source: TableSource, head: pd.DataFrame) -> float:
+    """Return how many lines a row of a text file has, whose cells may have several."""
+    if source.format not in ("csv", "tsv"):
+        return 1.0
+    few = head.iloc[:: max(len(head) // _LOOK, 1)]
+    cells = few.select_dtypes(exclude="number").to_numpy(dtype=object).ravel().tolist()
+    return 1.0 + sum(c.count("\n") for c in cells if isinstance(c, str)) / max(len(few), 1)
 
 
 def expected_rows(source: TableSource) -> float | None:
