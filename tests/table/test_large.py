@@ -94,7 +94,7 @@ def test_the_number_of_rows_is_known_before_they_are_read(tmp_path, monkeypatch,
 
 def test_lines_in_cells_are_no_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(_large, "_bytes_needed", lambda frame: len(frame) * 2**20)
-    letters = goods().assign(title=lambda table: table["title"] + "\nDear all,\n" * 20)
+    letters = goods().assign(name=lambda table: table["name"] + "\nDear all,\n" * 20)
     letters.to_csv(tmp_path / "letters.csv", index=False)
     for head in (100, 20_000):  # a part of the rows, or all of them
         monkeypatch.setattr(_large, "_HEAD_ROWS", head)

@@ -64,7 +64,7 @@ def test_large_models_take_long_to_write(now):
     large = entry("a", 0.9, 10.0, rows=N_ALL)
     large.n_bytes = 10**8
     knows = race()
-    assert knows.final_seconds(large, Wrapping()) == pytest.approx(13.5 + 2.0)
+    assert knows.final_seconds(large, Wrapping()) == pytest.approx(13.5 + 1.3)
     assert _bytes_of(SimpleNamespace(a=np.zeros(1000))) == 8000
     assert _bytes_of(lambda: None) == 0
 
