@@ -379,3 +379,10 @@ def test_a_target_that_another_sheet_has_is_looked_for_there(tmp_path):
     make_goods().to_excel(tmp_path / "b.xlsx", startrow=3, index=False)
     with pytest.raises(PalmetteError, match="hardly any names of columns: remove what stands"):
         read_problem(tmp_path / "b.xlsx", "kind")
+
+
+def test_objects_of_json_with_other_keys_each_are_no_table(tmp_path):
+    rows = ",".join(f'{{"k{i}": 1, "kind": "{"ab"[i % 2]}"}}' for i in range(17_000))
+    (tmp_path / "t.json").write_text(f"[{rows}]")
+    with pytest.raises(PalmetteError, match="17,000 objects have 17,001 different keys"):
+        as_frame(tmp_path / "t.json")

@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 from palmette._arrays import free_memory
 from palmette._text import listed
 from palmette.exceptions import ReadError
-from palmette.table._delimited import Part, numbered_columns, refuse, require_distinct
+from palmette.table._delimited import (
+    MAX_CELLS,
+    Part,
+    numbered_columns,
+    refuse,
+    require_distinct,
+)
 from palmette.table._sources import TableSource
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_CELLS = 2**28  # of a table that is read whole
 _EXACT = 2**53  # integers up to which floats hold all
 
 # ---------------------------------------------------------------------- Parquet

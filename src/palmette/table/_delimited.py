@@ -34,6 +34,7 @@ _FEW_ZEROS = 0.1  # share of bytes; a cell may hold one, and binary files have m
 _MAX_CELL_CHARACTERS = 2**26
 _MAX_LINE = 2**27  # bytes
 _MAX_COLUMNS = 2**20
+MAX_CELLS = 2**28  # of a table that is read whole
 _CHUNK_BYTES = 2**26  # after which a chunk ends, whatever its rows: cells may be long
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -460,17 +461,22 @@ def json_parts(source: TableSource, rows: int) -> Iterator[Part]:
         stream = buffered if is_list else _BoundedLines(buffered, source.title)
         text = io.TextIOWrapper(stream, encoding=source.encoding or "utf-8-sig", errors=errors)
         objects = _listed(text, source) if is_list else _by_line(text, source)
-        names: list[str] | None = None
+        names: dict[str, None] = {}
         while part := _next_objects(objects, rows, stream):
-            if names is None:
-                names = list(dict.fromkeys(key for _, record in part for key in record))
+            names = names or dict.fromkeys(key for _, record in part for key in record)
             part = [pair for pair in part if _has_known_keys(*pair, names, source)]
             if not part:
                 continue
+            if len(part) * len(names) > MAX_CELLS:
+                raise ReadError(
+                    f"{source.title}: {len(part):,} objects have {len(names):,} different keys: "
+                    f"expected at most {MAX_CELLS:,} cells. Write keys that few objects have as a "
+                    "list of names in one column."
+                )
             frame = pd.DataFrame(
                 {i: [record.get(name) for _, record in part] for i, name in enumerate(names)},
                 dtype=object,
-            ).set_axis(names, axis=1)
+            ).set_axis([*names], axis=1)
             lines = None if is_list else np.array([line for line, _ in part], dtype=np.int64)
             yield Part(frame, lines)
 
@@ -490,13 +496,13 @@ def _next_objects(
 
 
 def _has_known_keys(
-    line: int, record: dict[str, Any], names: list[str], source: TableSource
+    line: int, record: dict[str, Any], names: dict[str, None], source: TableSource
 ) -> bool:
     new = [key for key in record if key not in names]
     if new:
         refuse(
             source, line,
-            f"the key {new[0]!r} does not occur in the first rows ({', '.join(names[:10])})",
+            f"the key {new[0]!r} does not occur in the first rows ({', '.join(islice(names, 10))})",
             "Add it to the first object, as null", json.dumps(record, ensure_ascii=False),
         )  # fmt: skip
     return not new

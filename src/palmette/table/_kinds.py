@@ -67,8 +67,9 @@ class Distinct(NamedTuple):
 
         cells = column.astype(object)
         if pd.api.types.infer_dtype(cells, skipna=True) not in ("string", "empty"):
-            gone = cells.isna().to_numpy(dtype=bool)
-            known = [None if no else plain(cell) for cell, no in zip(cells, gone, strict=True)]
+            there = cells.notna().to_numpy(dtype=bool)  # few, in columns that most rows lack
+            known = np.full(len(cells), None, dtype=object)
+            known[there] = [plain(cell) for cell in cells.to_numpy(dtype=object)[there]]
             cells = pd.Series(known, index=column.index, dtype=object)
         codes, texts = pd.factorize(cells.to_numpy(dtype=object))
         texts = np.asarray(texts, dtype=object)

@@ -244,7 +244,10 @@ def with_plain_cells(frame: pd.DataFrame, halves: list[str] | None = None) -> pd
             if (found == "").any():
                 found = np.where(found == "", None, found)
         else:
-            found = np.fromiter(map(plain_cell, cells), dtype=object, count=len(cells))
+            there = column.notna().to_numpy(dtype=bool)  # few, in columns that most rows lack
+            found = np.full(len(cells), None, dtype=object)
+            n_there = int(there.sum())
+            found[there] = np.fromiter(map(plain_cell, cells[there]), dtype=object, count=n_there)
         if has_halves(found):
             found = np.fromiter(map(_whole, found), dtype=object, count=len(cells))
             if halves is not None:

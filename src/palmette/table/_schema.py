@@ -419,11 +419,13 @@ def _to_number(column: pd.Series[Any], form: NumberForm) -> tuple[Any, Any, Any]
         wrong = np.flatnonzero(np.isinf(values))
         return np.where(np.isinf(values), np.nan, values), wrong, values
     if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "empty"):
-        cells = column.to_numpy(dtype=object)
-        found = np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
+        there = np.flatnonzero(column.notna().to_numpy(dtype=bool))
+        cells = column.to_numpy(dtype=object)[there]
+        found = np.full(len(column), np.nan)
+        found[there] = [_number(cell) for cell in cells.tolist()]
         is_number = np.isfinite(found)
         if is_number.any():  # as in a workbook; the decimal mark is that of strings
-            rest = np.flatnonzero(~is_number)
+            rest = there[~is_number[there]]
             if not len(rest):
                 return found, _NONE, ()
             others, wrong, texts = _parse_cells(column.iloc[rest], form)
