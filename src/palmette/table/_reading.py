@@ -17,8 +17,8 @@ from palmette._arrays import is_missing, row_chunks
 from palmette._files import decode_text
 from palmette._text import HALF, caller_level
 from palmette.exceptions import PalmetteError, ReadError, TableWarning
-from palmette.table._binary_files import MAX_CELLS, parquet_parts, workbook_parts
-from palmette.table._delimited import Part, delimited_parts, json_parts, require_distinct
+from palmette.table._binary_files import parquet_parts, workbook_parts
+from palmette.table._delimited import MAX_CELLS, Part, delimited_parts, json_parts, require_distinct
 from palmette.table._kinds import has_value, reads_as_value
 from palmette.table._sources import CORPUS, TableSource, reading
 
