@@ -32,6 +32,7 @@ _SHARE, _HOPE = 0.5, 0.8  # of the free time, for a fit; for one of the best two
 _FIRST_SHARE = 0.2  # of the free time, for the first fit of a model on a sample
 _FOR_MORE_ROWS = 0.5  # of the time beside the final fit; models are tried first in the rest of it
 _MATTERS = 0.15  # share of the time left, of a final fit that is foreseen from two fits
+_CHEAP = 0.03  # the same, of the first fit, most of which may not grow
 _WARM_ROWS = 50
 _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
@@ -273,20 +274,21 @@ class Tournament:
             if self.fallback is None:  # there must be an answer, even a little late
                 limit = max(self._clock.left(), 0.1 * self._clock.seconds + 5.0)
         self._try(name, 0, fold, limit)
-        if self._clock.seconds is not None and size == _FIRST:
-            self._measure_growth(entry)
+        if self._clock.seconds is not None and [*entry.costs] == [size]:
+            self._measure_growth(entry, size)
 
-    def _measure_growth(self, entry: Entry) -> None:
+    def _measure_growth(self, entry: Entry, size: int) -> None:
         """Fit a model on fewer rows, if the time of all rows matters: a part may not grow."""
         n_all = len(self._fold(0).y_train)
-        is_new = [*entry.costs] == [_FIRST] and n_all > _FIRST
-        if is_new and entry.foresee(n_all) > _MATTERS * self._clock.left():
-            fold = self._sample(_FIRST // 4)
+        left = self._clock.left()
+        is_cheap = entry.costs[size] < _CHEAP * left
+        if size < n_all and is_cheap and entry.foresee(n_all) > _MATTERS * left:
+            fold = self._sample(size // 4)
             fit = partial(self._fit, entry.name, fold.X_train, fold.y_train)
             start = self._clock.counted()
             with suppress(OutOfTime, *_FAILURES):
-                self._clock.within(2 * entry.costs[_FIRST], fit)
-                entry.costs[_FIRST // 4] = max(self._clock.counted() - start, 1e-4)
+                self._clock.within(2 * entry.costs[size], fit)
+                entry.costs[size // 4] = max(self._clock.counted() - start, 1e-4)
 
     def _fit(self, name: str, X: Any, y: list[Any]) -> Any:
         return self._fit_with(self._make(name), X, y)
