@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from palmette.base._parameters import from_paper
 from palmette.base._presets import Preset, preset, presets
 from palmette.boosting._ada import NodeBoostingClassifier
 from palmette.boosting._class_trees import TreePerClass
@@ -164,6 +165,7 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
         ),
     }
 
+    @from_paper(T="n_estimators")
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,

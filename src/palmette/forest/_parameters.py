@@ -47,8 +47,8 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
-    Daniels and Metaxas, Addressing imbalance in multi-label classification using structured
-    Hellinger forests, AAAI 2017.
+    Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification using
+    structured Hellinger forests. AAAI 2017, 1826-1832. doi:10.1609/aaai.v31i1.10908
 
     Examples
     --------

@@ -86,8 +86,8 @@ class ChainEnsemble(MultilabelClassifier):
 
     References
     ----------
-    J. Read, B. Pfahringer, G. Holmes and E. Frank: Classifier chains for multi-label
-    classification. ECML PKDD 2009.
+    J. Read, B. Pfahringer, G. Holmes, E. Frank (2009). Classifier chains for multi-label
+    classification. ECML PKDD 2009. doi:10.1007/978-3-642-04174-7_17
 
     Examples
     --------

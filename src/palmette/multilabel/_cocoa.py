@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._parameters import from_paper
 from palmette.base._presets import Preset, preset, presets
 from palmette.decisions._tuned import BestF, TunedRule
 from palmette.exceptions import PalmetteError
@@ -74,8 +75,9 @@ class COCOA(MultilabelClassifier):
 
     References
     ----------
-    M.-L. Zhang, Y.-K. Li and X.-Y. Liu: Towards class-imbalance aware multi-label learning. IJCAI
-    2015.
+    M.-L. Zhang, Y.-K. Li, H. Yang, X.-Y. Liu (2022). Towards class-imbalance aware multi-label
+    learning. IEEE Transactions on Cybernetics 52; first at IJCAI 2015.
+    doi:10.1109/TCYB.2020.3027509
 
     Examples
     --------
@@ -98,6 +100,7 @@ class COCOA(MultilabelClassifier):
         )
     }
 
+    @from_paper(K="n_couplings")
     def __init__(
         self,
         n_couplings: int = 10,
