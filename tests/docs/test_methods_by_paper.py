@@ -14,9 +14,32 @@ from palmette import scoring
 from palmette.feature_selection._selector import SCORES
 
 PAGE = (ROOT / "docs" / "methods_by_paper.md").read_text(encoding="utf-8")
-ACRONYMS = """H-Ada.MH HiRR-FS HiRRpar-FS HiRRsib-FS HiRRfam-FS AdaBoost.BHC SOSHF SF-H-CS MF-Tree CMTL
-RDM RNMF DRHL DAGSVM COCOA HOMER RAkEL CLR ECC IBLR ML-kNN AdaBoost.MH AdaBoost.MI
-AdaBoost.ECC""".split()
+ACRONYMS = [
+    "H-Ada.MH",
+    "HiRR-FS",
+    "HiRRpar-FS",
+    "HiRRsib-FS",
+    "HiRRfam-FS",
+    "AdaBoost.BHC",
+    "SOSHF",
+    "SF-H-CS",
+    "MF-Tree",
+    "CMTL",
+    "RDM",
+    "RNMF",
+    "DRHL",
+    "DAGSVM",
+    "COCOA",
+    "HOMER",
+    "RAkEL",
+    "CLR",
+    "ECC",
+    "IBLR",
+    "ML-kNN",
+    "AdaBoost.MH",
+    "AdaBoost.MI",
+    "AdaBoost.ECC",
+]
 PRESETS = re.findall(r"`(\w+)\.preset\(\"([\w-]+)\"", PAGE)
 CLASSES = {name: getattr(pm, name) for name, _ in PRESETS if hasattr(pm, name)} | {
     "C45Tree": pm.multilabel.C45Tree
