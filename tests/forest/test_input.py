@@ -36,7 +36,6 @@ def test_published_thresholds_need_several_labels_per_row():
         StructuredForestClassifier.preset("sf-h-cs").fit([[0.0], [1.0]], ["a", "b"])
 
 
-
 @pytest.mark.filterwarnings("ignore:1 of the 6 columns of y has no positive row")
 def test_a_label_that_never_varies_is_answered_as_it_was(any_forest):
     constant = np.column_stack([Y, np.ones(60, dtype=int), np.zeros(60, dtype=int)])

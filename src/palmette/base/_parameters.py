@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from palmette.exceptions import PalmetteError
 
@@ -91,7 +91,10 @@ def check_classifier(estimator: Any, name: str = "estimator") -> None:
         )
 
 
-def from_paper(**letters: str) -> Callable[[Any], Any]:
+_Init = TypeVar("_Init", bound=Callable[..., None])
+
+
+def from_paper(**letters: str) -> Callable[[_Init], _Init]:
     """Let the error for a letter of the paper name the parameter that it stands for.
 
     Parameters
@@ -116,7 +119,7 @@ def from_paper(**letters: str) -> Callable[[Any], Any]:
     TypeError: Model has no parameter 'alpha': the alpha of the paper is strength.
     """
 
-    def decorate(init: Any) -> Any:
+    def decorate(init: _Init) -> _Init:
         @wraps(init)
         def checked(self: Any, *args: Any, **parameters: Any) -> None:
             for letter in letters.keys() & parameters.keys():
@@ -126,6 +129,6 @@ def from_paper(**letters: str) -> Callable[[Any], Any]:
                 )
             init(self, *args, **parameters)
 
-        return checked
+        return cast(_Init, checked)
 
     return decorate
