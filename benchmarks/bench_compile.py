@@ -53,7 +53,7 @@ def models() -> dict[str, Any]:
         "forest": forest(**few),
         "forest-axis": forest(router="axis", **few),
         "forest-logistic": forest(router="logistic", **few),
-        "forest-sf-h-cs": forest.preset("sf-h-cs", **few),
+        "forest-sf-h-cs": forest.preset("sf-h-cs", decoding="auto", **few),
         "boosting": pm.HierarchicalBoostingClassifier(**few),
         "adaboost-mh": pm.AdaBoostMHClassifier(**few),
         "adaboost-mh-shared-tree": pm.AdaBoostMHClassifier(weak_learner=weak.SharedTree(), **few),

@@ -254,7 +254,7 @@ def hirr(given: argparse.Namespace, device: Any) -> None:
         return rows, found.facts["objective_"][-1]
 
     for name in ("hier-fs", "hirrpar-fs", "hirrfam-fs"):
-        score = HirrScore.published(name, device="cuda")
+        score = HirrScore.preset(name, device="cuda")
         if name == "hier-fs":
             scored("the first time", score)
         with stopwatch(f"hirr, {name}: rows and matrices on the device"):

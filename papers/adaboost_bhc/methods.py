@@ -220,12 +220,10 @@ def _flat(name: str, learner: Learner) -> Make:
         from palmette import boosting
         from palmette.weak import CartPerClass
 
-        return getattr(boosting, name)(
-            weak_learner=CartPerClass(max_features=None if learner.is_published else "sqrt"),
-            n_estimators=rounds,
-            random_state=seed,
-            n_jobs=n_jobs,
-        )
+        method = getattr(boosting, name)
+        options: dict[str, Any] = {"n_estimators": rounds, "random_state": seed, "n_jobs": n_jobs}
+        model = method.preset("adaboost-bhc", **options)
+        return model if learner.is_published else model.set_params(weak_learner=CartPerClass())
 
     return make
 

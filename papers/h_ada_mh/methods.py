@@ -47,28 +47,28 @@ def tree_methods() -> Iterator[Method]:
         "H-Ada.MH",
         "tree",
         {"literal-sign": "H-Ada.MH (Eq. 5-12), sign"},
-        _maker(initial_weights="hierarchical", mask="literal", coefficient="global"),
+        _preset("paper"),
         _boosted(sign="literal-sign"),
     )
     yield Method(
         "AdaBoost.MH",
         "tree",
         {"mh-sign": "AdaBoost.MH, sign", "mh-path": "AdaBoost.MH, best path"},
-        _maker(initial_weights="uniform", mask="none", coefficient="global"),
+        _preset("adaboost-mh"),
         _boosted(sign="mh-sign", path="mh-path"),
     )
     yield Method(
         "weights of Eq. 5-6",
         "tree",
         {"weights-path": "weights of Eq. 5-6, no mask, best path"},
-        _maker(initial_weights="hierarchical", mask="none", coefficient="global"),
+        _preset("adaboost-mh", initial_weights="hierarchical"),
         _boosted(path="weights-path"),
     )
     yield Method(
         "mask in the search",
         "tree",
         {"search-path": "mask in the search, one coefficient per class, best path"},
-        _maker(initial_weights="hierarchical", mask="search", coefficient="per_class"),
+        _preset("paper-search"),
         _boosted(path="search-path"),
     )
     yield Method(
@@ -117,22 +117,21 @@ def tree_methods() -> Iterator[Method]:
         yield Method(name, "tree", {name: f"{name}()"}, _default(name), _by_path(name))
 
 
-def _h_ada(setting: Setting, **options: Any) -> Any:
-    from palmette.boosting import HierarchicalAdaBoostClassifier
+def _preset(name: str, **changes: Any) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        from palmette.boosting import HierarchicalAdaBoostClassifier
 
-    return HierarchicalAdaBoostClassifier(
-        setting.problem.hierarchy,
-        weak_learner="stump",
-        n_estimators=setting.rounds,
-        learning_rate=1.0,
-        n_jobs=setting.n_jobs,
-        random_state=setting.seed,
-        **options,
-    )
+        return HierarchicalAdaBoostClassifier.preset(
+            name,
+            hierarchy=setting.problem.hierarchy,
+            n_estimators=setting.rounds,
+            decoding="auto",  # one fit is answered by signs and by the best path
+            n_jobs=setting.n_jobs,
+            random_state=setting.seed,
+            **changes,
+        )
 
-
-def _maker(**options: Any) -> Callable[[Setting], Any]:
-    return lambda setting: _h_ada(setting, **options)
+    return make
 
 
 def _boosted(sign: str | None = None, path: str | None = None) -> Callable[..., Results]:

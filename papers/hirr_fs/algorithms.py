@@ -192,7 +192,7 @@ def regression_gap() -> tuple[float, float, float]:
     classes = Y.argmax(axis=1).astype(np.int32)
     star = Hierarchy.star([str(n) for n in range(Y.shape[1])])
     problem = ScoringProblem(X, LabelSpace(star, star.leaves), classes)
-    score = HirrScore.published("hier-fs", solver="bcd", max_iter=1000, tol=1e-12)
+    score = HirrScore.preset("hier-fs", solver="bcd", max_iter=1000, tol=1e-12)
     found, _ = score.pose(problem)
     (own,) = score.solve(found).weights
     ours = np.zeros_like(W)

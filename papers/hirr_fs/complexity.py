@@ -90,7 +90,7 @@ def _seconds(n: int, m: int, d: int) -> dict[str, float]:
     from palmette.feature_selection._hirr_problem import gram_designs
 
     problem = make_problem(n, m, d)
-    published = HirrScore.published("hirrfam-fs")
+    published = HirrScore.preset("hirrfam-fs")
     ours = HirrScore(parent=0.1, sibling=0.1)
     hirr, _ = published.pose(problem)
     found: dict[str, list[float]] = {step: [] for step in STEPS}

@@ -255,7 +255,7 @@ def strength(problem: Problem, n_features: int, settings: dict[str, Any]) -> dic
     published = settings.pop("published", False)
     X, y, X_test, y_test = divided(problem, raw=published)
     make = (
-        partial(HirrScore.published, "hirrfam-fs")
+        partial(HirrScore.preset, "hirrfam-fs")
         if published
         else partial(HirrScore, tol=1e-3, max_iter=MAX_SWEEPS)
     )

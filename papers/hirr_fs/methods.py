@@ -170,13 +170,12 @@ def _mrmr() -> FeatureScore:
     return MrmrScore()
 
 
-def _hirr(**ties: float) -> Maker:
+def _hirr(name: str) -> Maker:
     def make() -> FeatureScore:
         from palmette.feature_selection._hirr import HirrScore
 
-        parameters: dict[str, Any] = {**ties, "tol": FAMILY_ACCURACY} if ties else {}
-        # alpha and beta as in the paper, and all sets standardized
-        return HirrScore(relative="lam", standardize=True, **parameters)
+        made: FeatureScore = HirrScore.preset(f"{name}-scaled")
+        return made
 
     return make
 
@@ -186,10 +185,10 @@ METHODS: dict[str, Maker] = {
     "HierFisher": _fisher,
     "HierFSNM": _fsnm,
     "HierMRMR": _mrmr,
-    "Hier-FS": _hirr(),
-    "HiRRpar-FS": _hirr(parent=1.0),
-    "HiRRsib-FS": _hirr(sibling=1.0),
-    "HiRRfam-FS": _hirr(parent=1.0, sibling=1.0),
+    "Hier-FS": _hirr("Hier-FS"),
+    "HiRRpar-FS": _hirr("HiRRpar-FS"),
+    "HiRRsib-FS": _hirr("HiRRsib-FS"),
+    "HiRRfam-FS": _hirr("HiRRfam-FS"),
 }
 
 

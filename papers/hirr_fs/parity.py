@@ -214,7 +214,7 @@ def _sweeps(parity: Parity, problem: Problem) -> dict[str, Any]:
     objectives = []
     for settings in ({}, {"solver": "bcd", "max_iter": 1000, "tol": 1e-9}):
         selector = HierarchicalFeatureSelector(
-            HirrScore.published("hirrfam-fs", **settings), hierarchy=problem.hierarchy
+            HirrScore.preset("hirrfam-fs", **settings), hierarchy=problem.hierarchy
         ).fit(problem.X_train, problem.y_train)
         objectives.append([float(value) for value in selector.objective_])
     return {

@@ -139,7 +139,7 @@ def _equations() -> Claim:
     problem = ScoringProblem(X, LabelSpace(tree, tree.leaves), classes)
     reached = {}
     for coupling in ("paper", "full"):
-        score = HirrScore.published("hirrpar-fs", lam=1.0, max_iter=100, coupling=coupling)
+        score = HirrScore.preset("hirrpar-fs", lam=1.0, max_iter=100, coupling=coupling)
         reached[coupling] = score.score(problem).facts["objective_"][-1]
     words = (
         "on a generated tree of four levels 100 sweeps by Equation 12 end at "

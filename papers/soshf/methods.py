@@ -119,9 +119,7 @@ def _relevance(preset: str, **quick: Any) -> Callable[[Options], Any]:
     def make(options: Options) -> Any:
         from palmette.multilabel import BinaryRelevance
 
-        # the published rule of forests: thresholds of the best F1 out of bag
-        rule = {"decoding": "f1"} if preset == "rf-cost" else {}
-        model = BinaryRelevance.preset(preset, **rule, **options.shared)
+        model = BinaryRelevance.preset(preset, **options.shared)
         return model.set_params(**quick) if options.quick else model
 
     return make
@@ -133,7 +131,7 @@ def _structured(preset: str | None) -> Callable[[Options], Any]:
 
         if preset is None:
             return StructuredForestClassifier(**options.shared)
-        return StructuredForestClassifier.preset(preset, decoding="f1", **options.shared)
+        return StructuredForestClassifier.preset(preset, **options.shared)
 
     return make
 
@@ -156,8 +154,8 @@ def _iblr(options: Options) -> Any:
 def _ecc(options: Options) -> Any:
     from palmette.multilabel import ChainEnsemble
 
-    n_chains = 10 if options.quick else 50
-    return ChainEnsemble(_j48(), n_chains=n_chains, **options.shared)
+    model = ChainEnsemble.preset("soshf", **options.shared)
+    return model.set_params(n_chains=10) if options.quick else model
 
 
 def _clr(options: Options) -> Any:
@@ -173,33 +171,18 @@ def _rakel(options: Options) -> Any:
 
 
 def _homer(options: Options) -> Any:
-    """Return HOMER with label ranking in its clusters, which the paper does not name.
+    from palmette.multilabel import HOMER
 
-    With a tree per part, MULAN's default, F agrees with print, but AUC does not: .758 on scene
-    where .811 is printed, and not even a tree per label without any cluster has more than .770.
-    With label ranking both agree on all sets.
-    """
-    from palmette.multilabel import HOMER, CalibratedLabelRanking
-
-    ranking = CalibratedLabelRanking.preset("mulan")
-    return HOMER.preset("mulan", branching=4, estimator=ranking, **options.shared)
+    return HOMER.preset("soshf", **options.shared)
 
 
 def _cocoa(options: Options) -> Any:
-    from palmette.decoding import BestF
     from palmette.multilabel import COCOA
 
-    n_models = 10 if options.dataset in _LARGE else 50
-    sizes = (3, 3) if options.quick else (10, n_models)
-    # with the lowest of the best thresholds F agrees with print on most sets, with midpoints on few
-    return COCOA(*sizes, _j48(), decoding=BestF(cut="lowest"), **options.shared)
-
-
-def _j48() -> Any:
-    """Return the trees of MULAN."""
-    from palmette.multilabel import C45Tree
-
-    return C45Tree.preset("j48")
+    model = COCOA.preset("soshf", **options.shared)
+    if options.quick:
+        return model.set_params(n_couplings=3, n_models=3)
+    return model.set_params(n_models=10) if options.dataset in _LARGE else model
 
 
 def _trees(kind: str) -> Callable[[Options], Any]:

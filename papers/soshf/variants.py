@@ -53,7 +53,7 @@ def _forest(preset: str, **changed: Any) -> Callable[[Options], Any]:
     def make(options: Options) -> Any:
         from palmette.forest import StructuredForestClassifier
 
-        model = StructuredForestClassifier.preset(preset, decoding="f1", **options.shared)
+        model = StructuredForestClassifier.preset(preset, **options.shared)
         return model.set_params(**changed)
 
     return make

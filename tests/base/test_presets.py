@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.instances import public_estimators
 
 from palmette.base._presets import Preset, preset, presets
+from palmette.decisions._tuned import is_label_rule
 from palmette.exceptions import PalmetteError
 
 WITH_PRESETS = [each for each in public_estimators() if hasattr(each, "presets")]
@@ -64,6 +65,8 @@ def test_presets_are_told_with_summary_and_reference():
 def sizes_of_parts(model: BaseEstimator) -> dict[str, int]:
     """Few trees for the classifiers inside a model: these data need no more."""
     few = {"estimator__n_estimators": 8}
+    if "n_couplings" in model.get_params():
+        few["n_models"] = 3
     if "estimator__max_leaf_nodes" in model.get_params():  # boosted ones, and forests
         few["estimator__max_iter"] = 8
     return {name: value for name, value in few.items() if name in model.get_params()}
@@ -84,7 +87,7 @@ def test_every_preset_of_a_public_estimator_learns(estimator):
             if parameter != "n_estimators":
                 assert repr(getattr(model, parameter)) == repr(value)
         # a threshold decides on several labels per row
-        several = isinstance(known.parameters.get("decoding"), float)
+        several = is_label_rule(known.parameters.get("decoding", "auto"))
         target = [{label} for label in y] if several else y
         model.set_params(**sizes_of_parts(model)).fit(X, target)
         if hasattr(model, "predict"):

@@ -16,7 +16,7 @@ from tests.feature_selection.node_problems import (
 
 from palmette import PalmetteError
 from palmette.feature_selection import _hirr as hirr
-from palmette.feature_selection._hirr import PUBLISHED, HirrScore
+from palmette.feature_selection._hirr import HirrScore
 
 SETTINGS = [
     {"standardize": False},
@@ -211,17 +211,17 @@ def test_too_few_sweeps_are_told():
         HirrScore(solver="irls", max_iter=2, tol=1e-12).score(problem(X, classes))
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", ["Hier-FS", "HiRRpar-FS", "HiRRsib-FS", "HiRRfam-FS"])
 def test_published_names_are_settings(name):
-    score = HirrScore.published(name, lam=5.0)
+    score = HirrScore.preset(name, lam=5.0)
     assert (score.lam, score.relative, score.solver, score.max_iter) == (5.0, False, "irls", 10)
-    assert (score.parent > 0) == (name in ("hirrpar-fs", "hirrfam-fs"))
-    assert (score.sibling > 0) == (name in ("hirrsib-fs", "hirrfam-fs"))
+    assert (score.parent > 0) == (name in ("HiRRpar-FS", "HiRRfam-FS"))
+    assert (score.sibling > 0) == (name in ("HiRRsib-FS", "HiRRfam-FS"))
 
 
 def test_an_unknown_name_is_told():
     with pytest.raises(PalmetteError, match="expected one of"):
-        HirrScore.published("fs")
+        HirrScore.preset("fs")
 
 
 @pytest.mark.parametrize(

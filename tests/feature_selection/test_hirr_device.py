@@ -203,7 +203,7 @@ def test_published_settings_in_the_selector(cuda_is_here):
     y = [("a" if c % 2 else "b", str(c)) for c in classes]
     found = [
         pm.HierarchicalFeatureSelector(
-            HirrScore.published("hirrpar-fs", lam=0.1, device=device), n_features_to_select=4
+            HirrScore.preset("hirrpar-fs", lam=0.1, device=device), n_features_to_select=4
         ).fit(X, y)
         for device in ("cpu", "cuda")
     ]

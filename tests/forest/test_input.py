@@ -24,10 +24,16 @@ def any_forest(request):
     few = {"n_estimators": 4, "random_state": 0}
     if request.param == "default":
         return StructuredForestClassifier(**few)
-    return StructuredForestClassifier.preset(request.param, **few)
+    # the published thresholds are for several labels per row only
+    return StructuredForestClassifier.preset(request.param, decoding="auto", **few)
 
 
 # ---------------------------------------------------------------------- labels
+
+
+def test_published_thresholds_need_several_labels_per_row():
+    with pytest.raises(PalmetteError, match="y has one path per row: expected 'auto'"):
+        StructuredForestClassifier.preset("sf-h-cs").fit([[0.0], [1.0]], ["a", "b"])
 
 
 @pytest.mark.filterwarnings("ignore:1 of the 6 columns of y has no positive row")

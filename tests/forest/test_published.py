@@ -24,6 +24,7 @@ def test_presets_are_those_of_the_paper():
         assert forest.min_samples_leaf == 3
         assert forest.label_vote == 5
         assert forest.prior_vote == 0
+        assert forest.decoding == "f1"
         assert forest.partition.weights == ("idf" if name.endswith("cs") else "none")
         kinds = {"sf": "AxisSplit", "sf-lr": "LogisticSplit", "sf-h": "Hellinger"}
         assert type(forest.router).__name__ == kinds[name.removesuffix("-cs")]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from palmette.exceptions import PalmetteError
 
@@ -14,6 +16,7 @@ __all__ = [
     "check_counts",
     "check_not_negative",
     "check_positive",
+    "from_paper",
     "is_count",
     "is_number",
 ]
@@ -86,3 +89,46 @@ def check_classifier(estimator: Any, name: str = "estimator") -> None:
             f"{name} is {what}: expected a scikit-learn classifier, such as "
             "LogisticRegression(), or None for the default."
         )
+
+
+_Init = TypeVar("_Init", bound=Callable[..., None])
+
+
+def from_paper(**letters: str) -> Callable[[_Init], _Init]:
+    """Let the error for a letter of the paper name the parameter that it stands for.
+
+    Parameters
+    ----------
+    **letters
+        Name of the parameter by the letter of the paper, as it would be written in Python.
+
+    Returns
+    -------
+    callable
+        Decorator of an ``__init__``; its signature stays as it is.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     @from_paper(alpha="strength")
+    ...     def __init__(self, strength=1.0):
+    ...         self.strength = strength
+    >>> Model(alpha=2.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: Model has no parameter 'alpha': the alpha of the paper is strength.
+    """
+
+    def decorate(init: _Init) -> _Init:
+        @wraps(init)
+        def checked(self: Any, *args: Any, **parameters: Any) -> None:
+            for letter in letters.keys() & parameters.keys():
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter {letter!r}: the {letter} of the paper "
+                    f"is {letters[letter]}."
+                )
+            init(self, *args, **parameters)
+
+        return cast(_Init, checked)
+
+    return decorate

@@ -24,12 +24,15 @@ class Preset:
     parameters : mapping
         Parameters of the estimator that are not at their default.
     reference : str
-        Publication of the parameters.
+        Publication of the parameters, with its equations or table.
+    differs : str
+        What differs from print, and why; empty if nothing does, or if nothing was printed.
     """
 
     summary: str
     parameters: Mapping[str, Any]
     reference: str = ""
+    differs: str = ""
 
 
 def preset(cls: Any, /, name: str, **changes: Any) -> Any:
@@ -38,7 +41,7 @@ def preset(cls: Any, /, name: str, **changes: Any) -> Any:
     Parameters
     ----------
     name : str
-        One of `presets`.
+        One of `presets`, in upper or lower case.
     **changes
         Parameters that replace those of the preset.
 
@@ -47,18 +50,19 @@ def preset(cls: Any, /, name: str, **changes: Any) -> Any:
     estimator
     """
     known: Mapping[str, Preset] = cls._presets
-    if name not in known:
+    found = [one for one in known if isinstance(name, str) and one.lower() == name.lower()]
+    if not found:
         raise PalmetteError(
             f"{cls.__name__} has no preset {name!r}: expected one of {sorted(known)}."
         )
     # inner estimators are cloned, so that changing one does not change the preset
     parts = {
         key: clone(value) if isinstance(value, BaseEstimator) else value
-        for key, value in known[name].parameters.items()
+        for key, value in known[found[0]].parameters.items()
     }
     return cls(**{**parts, **changes})
 
 
 def presets(cls: Any, /) -> dict[str, Preset]:
-    """Return the presets by name, each with its parameters and reference."""
+    """Return the presets by name: parameters, reference, and what differs from print."""
     return dict(cls._presets)

@@ -13,6 +13,7 @@ from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice
 from palmette.boosting._class_trees import StumpPerClass
+from palmette.boosting._flat_ada import as_compared
 from palmette.boosting._objectives import ColouringWeights
 from palmette.boosting._weak_answers import resolve_weak_learner
 from palmette.decisions._rules import BestPath
@@ -70,7 +71,8 @@ class AdaBoostECCClassifier(BoostedClassifier):
 
     References
     ----------
-    Guruswami and Sahai, Multiclass learning, boosting, and error-correcting codes, COLT 1999.
+    V. Guruswami, A. Sahai (1999). Multiclass learning, boosting, and error-correcting codes. COLT
+    1999, 145-155. doi:10.1145/307400.307429
 
     Examples
     --------
@@ -86,8 +88,9 @@ class AdaBoostECCClassifier(BoostedClassifier):
         "paper": Preset(
             "one stump per round",
             {"weak_learner": StumpPerClass(), "learning_rate": 1.0},
-            "Guruswami and Sahai, COLT 1999",
-        )
+            "Guruswami and Sahai, COLT 1999, doi:10.1145/307400.307429",
+        ),
+        "adaboost-bhc": as_compared(),
     }
 
     def __init__(

@@ -125,8 +125,10 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
     References
     ----------
     V. Vovk, A. Gammerman, G. Shafer (2005). Algorithmic learning in a random world. Springer.
+    doi:10.1007/b106715
+
     R. F. Barber, E. J. Candes, A. Ramdas, R. J. Tibshirani (2021). Predictive inference with the
-    jackknife+. Annals of Statistics 49.
+    jackknife+. Annals of Statistics 49. doi:10.1214/20-AOS1965
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,11 @@ from palmette.base._fitting import (
     used_rows,
 )
 from palmette.base._lazy import is_lazy
+from palmette.base._presets import Preset, preset, presets
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._chosen_router import resolve_router, unit_kind_of_router
+from palmette.class_tree._confusion import LabelEmbeddingTree
+from palmette.class_tree._dependence import DependenceTree
 from palmette.class_tree._label_set_answers import (
     best_of_sets,
     check_sets,
@@ -37,6 +40,8 @@ from palmette.class_tree._label_set_answers import (
     takes_sets,
 )
 from palmette.class_tree._linear_routes import check_routes
+from palmette.class_tree._nmf import NMFTree
+from palmette.class_tree._relaxed import RelaxedTree
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
 from palmette.class_tree._search import DagSpace, best_labels, class_scores
 from palmette.class_tree._shared_router import SharedRoutes
@@ -51,6 +56,21 @@ from palmette.persistence.checks import require
 _HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB
 _SEARCHES = ("beam", "greedy", "top_down", "exact", "best_path")
 _HELD_OUT_ROWS = 3_000  # enough to fit one number
+
+
+_CLASSES_NOT_ROWS = (
+    "Published: rows are divided, whatever their classes, and leaves have one-class machines. Here "
+    "classes are divided, and a leaf has one class."
+)
+
+
+def _rival(summary: str, tree: Any, method: str, differs: str) -> Preset:
+    return Preset(
+        summary,
+        {"tree": tree, "router": "linear", "decoding": "greedy", "standardize": False},
+        f"{method}; in Table 2 of Liu, Tan and Liu, CIKM 2015, doi:10.1145/2806416.2806540",
+        f"{differs} The classifiers of nodes and their parameters are not printed.",
+    )
 
 
 class ClassTreeClassifier(HierarchicalClassifier):
@@ -185,6 +205,34 @@ Router, or scikit-learn classifier
     >>> sorted(clf.predict(words.transform(["a black dog"]))[0])
     ['black', 'dog']
     """
+
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        "cmtl": _rival(
+            "a tree of classes that are confused, linear classifiers at its nodes",
+            LabelEmbeddingTree(),
+            "CMTL, by Bengio, Weston and Grangier, NIPS 23, 2010",
+            "Confusions are smoothed, and counted on held-out rows.",
+        ),
+        "drhl": _rival(
+            "a DAG in which classes may be on both sides, from the pairs confused least",
+            RelaxedTree(starts="pairs", n_starts=5),
+            "DRHL, by Gao and Koller, ICCV 2011, doi:10.1109/ICCV.2011.6126481",
+            "Five pairs are tried at a node; how many are tried is not printed.",
+        ),
+        "rnmf": _rival(
+            "a tree by non-negative factorization of the means of classes",
+            NMFTree(),
+            "RNMF, by Liu, Comar, Saha, Tan and Nucci, ICPR 2012",
+            _CLASSES_NOT_ROWS,
+        ),
+        "rdm": _rival(
+            "a tree by the dependence of groups and the means of classes",
+            DependenceTree(),
+            "RDM, after Song, Smola, Gretton and Borgwardt, ICML 2007, doi:10.1145/1273496.1273599",
+            _CLASSES_NOT_ROWS,
+        ),
+    }
 
     closure: Hierarchy | None = None  # other class trees, and files, lack the parameter
     verbose: int = 0  # files may lack the parameter

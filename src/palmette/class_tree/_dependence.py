@@ -11,7 +11,7 @@ from scipy import sparse
 
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray
-from palmette.base._parameters import check_branching
+from palmette.base._parameters import check_branching, from_paper
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._groups import groups_of, near_groups
 from palmette.class_tree._learner import ClassTreeLearner
@@ -74,7 +74,7 @@ class DependenceTree(ClassTreeLearner):
     References
     ----------
     L. Song, A. Smola, A. Gretton, K. M. Borgwardt (2007). A dependence maximization view of
-    clustering.
+    clustering. ICML 2007, 815-822. doi:10.1145/1273496.1273599
 
     Examples
     --------
@@ -91,6 +91,7 @@ class DependenceTree(ClassTreeLearner):
 
     _one_blas_thread = True
 
+    @from_paper(p="branching")
     def __init__(
         self,
         branching: int = 2,

@@ -21,7 +21,7 @@ from scipy.special import entr, expit
 from palmette._text import caller_level
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray
-from palmette.base._parameters import is_number
+from palmette.base._parameters import from_paper, is_number
 from palmette.class_tree._groups import cut_with_min_side, two_sides
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
@@ -51,8 +51,8 @@ class BHCTree(ClassTreeLearner):
         depend on the order of the classes; or, as published, 1 for the first class and 1/2 for all
         others.
     T0 : float, default=1.0
-        First temperature. It has no unit. With 100 all classes end on one side; at .1 and below
-        trees become chains.
+        First temperature, the T of Algorithm 1. It has no unit. With 100 all classes end on one
+        side; at .1 and below trees become chains.
     cooling : float, default=0.8
         Factor of the temperature, between 0 and 1.
     theta_H : float, default=0.05
@@ -81,8 +81,10 @@ class BHCTree(ClassTreeLearner):
     ----------
     S. Kumar, J. Ghosh, M. M. Crawford (2002). Hierarchical fusion of multiple classifiers for
     hyperspectral data analysis. Pattern Analysis and Applications 5, 210-220.
+    doi:10.1007/s100440200019
 
-    G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009. Algorithm 1.
+    G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009, LNCS 5519,
+    32-41, Algorithm 1. doi:10.1007/978-3-642-02326-2_4
 
     Examples
     --------
@@ -98,6 +100,7 @@ class BHCTree(ClassTreeLearner):
 
     _one_blas_thread = True
 
+    @from_paper(T="T0 (its first value) and cooling")
     def __init__(
         self,
         start: Literal["eigenvector", "first_class"] = "eigenvector",

@@ -44,7 +44,8 @@ class ForestRouter(SharedRouter):
 
     References
     ----------
-    Geurts, Ernst, Wehenkel, Extremely randomized trees, Machine Learning 63, 2006.
+    P. Geurts, D. Ernst, L. Wehenkel (2006). Extremely randomized trees. Machine Learning 63.
+    doi:10.1007/s10994-006-6226-1
 
     Examples
     --------

@@ -50,8 +50,8 @@ class KMeansTree(ClassTreeLearner):
 
     References
     ----------
-    Prabhu, Kag, Harsola, Agrawal, Varma, Parabel: partitioned label trees for extreme
-    classification, WWW 2018 (balanced spherical 2-means).
+    Y. Prabhu, A. Kag, S. Harsola, R. Agrawal, M. Varma (2018). Parabel: partitioned label trees for
+    extreme classification. WWW 2018 (balanced spherical 2-means). doi:10.1145/3178876.3185998
 
     Examples
     --------

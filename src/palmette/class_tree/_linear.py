@@ -80,10 +80,11 @@ class LinearRouter(Router):
 
     References
     ----------
-    Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale
-    linear SVM, ICML 2008.
-    Yu, Huang, Lin, Dual coordinate descent methods for logistic regression and maximum entropy
-    models, Machine Learning 85, 2011.
+    C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan (2008). A dual coordinate
+    descent method for large-scale linear SVM. ICML 2008. doi:10.1145/1390156.1390208
+
+    H.-F. Yu, F.-L. Huang, C.-J. Lin (2011). Dual coordinate descent methods for logistic regression
+    and maximum entropy models. Machine Learning 85. doi:10.1007/s10994-010-5221-8
 
     Examples
     --------

@@ -17,6 +17,8 @@ from palmette.class_tree._shared_router import FlatRouter
 from palmette.class_tree._spectral import MFTree
 from palmette.class_tree._spectral_router import SpectralRouter, warn_of_other_kernel
 
+_PAPER = "Liu, Tan and Liu, CIKM 2015, doi:10.1145/2806416.2806540"
+
 
 class MFTreeClassifier(ClassTreeClassifier):
     """Classify along a tree that is learned from the spectrum of class similarity.
@@ -65,7 +67,7 @@ class MFTreeClassifier(ClassTreeClassifier):
     References
     ----------
     L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large multi-class
-    learning. CIKM 2015.
+    learning. CIKM 2015. doi:10.1145/2806416.2806540
 
     Examples
     --------
@@ -102,7 +104,7 @@ class MFTreeClassifier(ClassTreeClassifier):
                 "decoding": "greedy",
                 "standardize": False,
             },
-            "Liu, Tan and Liu (2015), Algorithms 1 to 3",
+            f"{_PAPER}; Algorithms 1 to 3, Tables 2 and 3",
         ),
         "one-hot": Preset(
             "as published, but with the larger entry of G instead of its magnitude, and indicators "
@@ -118,7 +120,7 @@ class MFTreeClassifier(ClassTreeClassifier):
                 "decoding": "greedy",
                 "standardize": False,
             },
-            "Liu, Tan and Liu (2015), Algorithms 1 and 2",
+            f"{_PAPER}; Algorithms 1 and 2",
         ),
         "refitted": Preset(
             "a binary tree by 2-means on eigenvectors, with linear classifiers trained anew",

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray
-from palmette.base._parameters import check_branching
+from palmette.base._parameters import check_branching, from_paper
 from palmette.class_tree._groups import groups_of, ordered_groups
 from palmette.class_tree._learner import ClassTreeLearner
 
@@ -61,10 +61,11 @@ class NMFTree(ClassTreeLearner):
     References
     ----------
     L. Liu, P. M. Comar, S. Saha, P.-N. Tan, A. Nucci (2012). Recursive NMF: efficient label tree
-    learning for large multi-class problems.
+    learning for large multi-class problems. ICPR 2012, 2148-2151.
+    https://ieeexplore.ieee.org/document/6460587
 
     D. Kuang, H. Park (2013). Fast rank-2 nonnegative matrix factorization for hierarchical document
-    clustering.
+    clustering. KDD 2013. doi:10.1145/2487575.2487606
 
     Examples
     --------
@@ -74,6 +75,7 @@ class NMFTree(ClassTreeLearner):
     [[0, 1, 2, 3, 4, 5], [0, 1, 2], [3, 4, 5]]
     """
 
+    @from_paper(p="branching")
     def __init__(
         self,
         branching: int = 2,

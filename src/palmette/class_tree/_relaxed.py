@@ -78,7 +78,7 @@ class RelaxedTree(ClassTreeLearner):
     References
     ----------
     T. Gao, D. Koller (2011). Discriminative learning of relaxed hierarchy for large-scale visual
-    recognition.
+    recognition. ICCV 2011, 2072-2079. doi:10.1109/ICCV.2011.6126481
 
     Examples
     --------

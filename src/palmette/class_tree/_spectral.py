@@ -129,7 +129,7 @@ class MFTree(ClassTreeLearner):
     References
     ----------
     L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large multi-class
-    learning. CIKM 2015.
+    learning. CIKM 2015. doi:10.1145/2806416.2806540
 
     Examples
     --------
@@ -151,7 +151,7 @@ class MFTree(ClassTreeLearner):
         "published": Preset(
             "magnitudes of eigenvectors of class sums, centred once",
             {"rule": "abs", "weights": "sums", "centring": "global", "min_side": 0.0},
-            "Liu, Tan and Liu (2015), Algorithm 1",
+            "Liu, Tan and Liu, CIKM 2015, doi:10.1145/2806416.2806540; Algorithm 1",
         )
     }
 

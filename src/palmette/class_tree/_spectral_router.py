@@ -40,8 +40,8 @@ class SpectralRouter(Router):
 
     References
     ----------
-    Liu, Tan, Liu, MF-Tree: matrix factorization tree for large multi-class learning, CIKM 2015,
-    Algorithms 2 and 3.
+    L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large multi-class
+    learning. CIKM 2015. Algorithms 2 and 3. doi:10.1145/2806416.2806540
 
     Examples
     --------

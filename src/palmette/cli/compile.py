@@ -92,7 +92,7 @@ def _forests() -> Iterator[tuple[str, Callable[[], None]]]:
 
     yield from _named(
         pm.StructuredForestClassifier(**_FEW),
-        pm.StructuredForestClassifier.preset("sf-h-cs", **_FEW),
+        pm.StructuredForestClassifier.preset("sf-h-cs", decoding="auto", **_FEW),
         pm.StructuredForestClassifier(router="logistic", **_FEW),
         pm.StructuredForestClassifier(router="axis", **_FEW),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from palmette._arrays import FloatArray
 from palmette._text import caller_level
 from palmette.base._devices import torch_device
-from palmette.base._parameters import check_not_negative, is_number
+from palmette.base._parameters import check_not_negative, from_paper, is_number
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._hirr_descent import row_norms
@@ -47,21 +48,49 @@ LOSSES = ("squares", "logistic")
 SOLVERS = ("auto", "bcd", "irls")
 STARTS = ("ridge", "random")
 SCALINGS = ("auto", True, "center", False)
-# Section 4.3 of the paper; there, ten sweeps from random weights depend on these weights
-_AS_PUBLISHED = {
-    "lam": 10.0,
-    "relative": False,
-    "standardize": False,
-    "solver": "irls",
-    "max_iter": 10,
-    "tol": 0.0,
-}
-PUBLISHED: dict[str, dict[str, Any]] = {
-    "hier-fs": _AS_PUBLISHED,
-    "hirrpar-fs": {**_AS_PUBLISHED, "parent": 1.0},
-    "hirrsib-fs": {**_AS_PUBLISHED, "sibling": 1.0},
-    "hirrfam-fs": {**_AS_PUBLISHED, "parent": 1.0, "sibling": 1.0},
-}
+_PAPER = (
+    "Zhao, Hu, Zhu, Wang and Wang, IEEE Transactions on Knowledge and Data Engineering 33, 2021, "
+    "doi:10.1109/TKDE.2019.2960251"
+)
+_TIES: tuple[tuple[str, str, dict[str, float]], ...] = (
+    ("Hier-FS", "equations 2 to 5", {}),
+    ("HiRRpar-FS", "equations 6 to 12", {"parent": 1.0}),
+    ("HiRRsib-FS", "equations 13 to 19", {"sibling": 1.0}),
+    ("HiRRfam-FS", "equations 20 to 25", {"parent": 1.0, "sibling": 1.0}),
+)
+
+
+def _published(name: str, equations: str, ties: dict[str, float]) -> Preset:
+    # Section 4.3 of the paper; ten sweeps from random weights depend on these weights
+    settings = {
+        "lam": 10.0,
+        "relative": False,
+        "standardize": False,
+        "solver": "irls",
+        "max_iter": 10,
+        "tol": 0.0,
+    }
+    return Preset(
+        f"{name}: raw features, ten sweeps",
+        {**settings, **ties},
+        f"{_PAPER}; {equations}, Tables 4 to 8",
+        "Weights start from ridge regressions instead of random numbers. Inner nodes are drawn to "
+        "their children, too; equations 12 and 25 leave that out, as coupling='paper' does. The "
+        "authors' program draws the root to its children only if beta > 0.",
+    )
+
+
+def _scaled(name: str, equations: str, ties: dict[str, float]) -> Preset:
+    accuracy = {"tol": 1e-3} if ties else {}  # coupled nodes of texts would take minutes
+    return Preset(
+        f"{name}: standardized features, lambda as a share of its largest value, the minimum",
+        {"relative": "lam", "standardize": True, **ties, **accuracy},
+        f"{_PAPER}; {equations}",
+        "The printed lambda = 10 depends on the units of the features: here it is relative, and "
+        "the objective is minimized. alpha and beta are as printed.",
+    )
+
+
 _DENSE_SUPPORT = 0.002  # below this share of lambda_max, many rows are nonzero: IRLS is faster
 _FEW_ENTRIES = 0.1  # share of values that are not zero below which features are not standardized
 _FEW_NUMBERS = 2**25  # size of all Gram matrices up to which solver="auto" may form them
@@ -139,8 +168,9 @@ class HirrScore(FeatureScore):
 
     References
     ----------
-    Zhao, Hu, Zhu, Wang, Wang: A recursive regularization based feature selection framework for
-    hierarchical classification. IEEE TKDE 33 (2021).
+    H. Zhao, Q. Hu, P. Zhu, Y. Wang, P. Wang (2021). A recursive regularization based feature
+    selection framework for hierarchical classification. IEEE Transactions on Knowledge and Data
+    Engineering 33. doi:10.1109/TKDE.2019.2960251
 
     Examples
     --------
@@ -153,13 +183,19 @@ class HirrScore(FeatureScore):
     >>> np.round(list(scores.rows()), 3)  # rows: the root and the node a
     array([[0.354, 0.   ],
            [0.   , 0.354]])
-    >>> HirrScore.published("hirrpar-fs").parent
+    >>> HirrScore.preset("HiRRpar-FS").parent
     1.0
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        **{row[0].lower(): _published(*row) for row in _TIES},
+        **{f"{row[0].lower()}-scaled": _scaled(*row) for row in _TIES},
+    }
     device = "cpu"  # in files that do not know the parameter
     loss = "squares"  # likewise
 
+    @from_paper(alpha="parent", beta="sibling", T="max_iter")
     def __init__(
         self,
         lam: float = 0.03,
@@ -192,26 +228,6 @@ class HirrScore(FeatureScore):
         self.callback = callback
         self.device = device
         self.loss = loss
-
-    @classmethod
-    def published(cls, name: str, **changes: Any) -> HirrScore:
-        """Return a score with the settings of the paper.
-
-        Parameters
-        ----------
-        name : {"hier-fs", "hirrpar-fs", "hirrsib-fs", "hirrfam-fs"}
-        **changes
-            Parameters that differ from the paper.
-
-        Returns
-        -------
-        HirrScore
-        """
-        if name not in PUBLISHED:
-            raise PalmetteError(
-                f"The published score {name!r} is unknown: expected one of {list(PUBLISHED)}."
-            )
-        return cls(**{**PUBLISHED[name], **changes})
 
     def score(self, problem: ScoringProblem) -> NodeScores:
         """Score all features at all nodes."""

@@ -68,8 +68,8 @@ class MrmrScore(FeatureScore):
 
     References
     ----------
-    Peng, Long and Ding, "Feature selection based on mutual information: criteria of max-dependency,
-    max-relevance, and min-redundancy", IEEE TPAMI 27 (2005).
+    H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information: criteria of
+    max-dependency, max-relevance, and min-redundancy. IEEE TPAMI 27. doi:10.1109/TPAMI.2005.159
 
     Examples
     --------

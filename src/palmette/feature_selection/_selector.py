@@ -61,10 +61,10 @@ SCORES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "hierfisher": ("_univariate", "FisherScore", {}),
     "hierfsnm": ("_fsnm", "FsnmScore", {"lam": 10.0, "relative": False, "standardize": False}),
     "hiermrmr": ("_mrmr", "MrmrScore", {"bins": "round"}),
-    "hier-fs": ("_hirr", "HirrScore.published", {"name": "hier-fs"}),
-    "hirrpar-fs": ("_hirr", "HirrScore.published", {"name": "hirrpar-fs"}),
-    "hirrsib-fs": ("_hirr", "HirrScore.published", {"name": "hirrsib-fs"}),
-    "hirrfam-fs": ("_hirr", "HirrScore.published", {"name": "hirrfam-fs"}),
+    "hier-fs": ("_hirr", "HirrScore.preset", {"name": "hier-fs"}),
+    "hirrpar-fs": ("_hirr", "HirrScore.preset", {"name": "hirrpar-fs"}),
+    "hirrsib-fs": ("_hirr", "HirrScore.preset", {"name": "hirrsib-fs"}),
+    "hirrfam-fs": ("_hirr", "HirrScore.preset", {"name": "hirrfam-fs"}),
 }
 
 
@@ -153,8 +153,9 @@ class HierarchicalFeatureSelector(
 
     References
     ----------
-    Zhao, Hu, Zhu, Chen and Wang, "A recursive regularization based feature selection framework for
-    hierarchical classification", IEEE TKDE 33 (2021).
+    H. Zhao, Q. Hu, P. Zhu, Y. Wang, P. Wang (2021). A recursive regularization based feature
+    selection framework for hierarchical classification. IEEE Transactions on Knowledge and Data
+    Engineering 33. doi:10.1109/TKDE.2019.2960251
 
     Examples
     --------

@@ -47,8 +47,8 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
-    Daniels and Metaxas, Addressing imbalance in multi-label classification using structured
-    Hellinger forests, AAAI 2017.
+    Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification using
+    structured Hellinger forests. AAAI 2017, 1826-1832. doi:10.1609/aaai.v31i1.10908
 
     Examples
     --------
@@ -358,8 +358,12 @@ def _is_part_or_root(value: Any) -> bool:
 
 _REFERENCE = (
     "Daniels and Metaxas, Addressing imbalance in multi-label classification using structured "
-    "Hellinger forests, AAAI 2017"
+    "Hellinger forests, AAAI 2017, doi:10.1609/aaai.v31i1.10908"
 )
+_STAGES = (
+    "Not printed: 50 iterations of the stage without penalty, and ten with the last value of alpha."
+)
+_RIDGE = "The penalty of the logistic regression is not printed."
 
 # about ten stages of ten iterations: 0.1 * 1.5**10 exceeds 4
 _HELLINGER = Hellinger(
@@ -375,7 +379,7 @@ _HELLINGER = Hellinger(
 )
 
 
-def _published(summary: str, router: Any, weights: str) -> Preset:
+def _published(summary: str, router: Any, weights: str, row: str, differs: str = "") -> Preset:
     parameters = {
         "n_estimators": 50,
         "partition": LabelTwoMeans(weights=weights),
@@ -390,16 +394,25 @@ def _published(summary: str, router: Any, weights: str) -> Preset:
         "min_samples_leaf": 3,
         "relevance": 0.0,
         "mixed": False,
+        "decoding": "f1",  # thresholds of the best F1 on out-of-bag votes
     }
-    return Preset(summary, parameters, _REFERENCE)
+    return Preset(summary, parameters, f"{_REFERENCE}; Table 2, {row}", differs)
 
 
 PRESETS = {
-    "sf": _published("splits of one feature by information gain", AxisSplit(), "none"),
-    "sf-lr": _published("splits by logistic regression", LogisticSplit(), "none"),
-    "sf-lr-cs": _published("the same, larger weights for rare labels", LogisticSplit(), "idf"),
-    "sf-h": _published("splits by the sparse Hellinger loss", _HELLINGER, "none"),
-    "sf-h-cs": _published("SOSHF: the same, larger weights for rare labels", _HELLINGER, "idf"),
+    "sf": _published("splits of one feature by information gain", AxisSplit(), "none", "SF"),
+    "sf-lr": _published("splits by logistic regression", LogisticSplit(), "none", "SF-LR", _RIDGE),
+    "sf-lr-cs": _published(
+        "the same, larger weights for rare labels", LogisticSplit(), "idf", "SF-LR-CS", _RIDGE
+    ),
+    "sf-h": _published("splits by the sparse Hellinger loss", _HELLINGER, "none", "SF-H", _STAGES),
+    "sf-h-cs": _published(
+        "SOSHF: the same, larger weights for rare labels",
+        _HELLINGER,
+        "idf",
+        "SF-H-CS, equations 1 to 10",
+        _STAGES,
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from palmette.base._parameters import (
     check_counts,
     check_not_negative,
     check_positive,
+    from_paper,
     is_count,
     is_number,
 )
@@ -23,7 +24,8 @@ class AxisSplit(BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
-    Dollár and Zitnick, Structured forests for fast edge detection, ICCV 2013.
+    P. Dollár, C. L. Zitnick (2013). Structured forests for fast edge detection. ICCV 2013.
+    doi:10.1109/ICCV.2013.231
 
     Examples
     --------
@@ -77,9 +79,11 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
-    Daniels and Metaxas, Addressing imbalance in multi-label classification using structured
-    Hellinger forests, AAAI 2017.
-    Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007.
+    Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification using
+    structured Hellinger forests. AAAI 2017, 1826-1832. doi:10.1609/aaai.v31i1.10908
+
+    G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models. ICML 2007.
+    doi:10.1145/1273496.1273501
 
     Examples
     --------
@@ -87,6 +91,7 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
     Hellinger(sparsity=0.2)
     """
 
+    @from_paper(rho="sparsity")
     def __init__(
         self,
         sparsity: float | str = "auto",
@@ -196,8 +201,8 @@ class LogisticSplit(BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
-    Daniels and Metaxas, Addressing imbalance in multi-label classification using structured
-    Hellinger forests, AAAI 2017.
+    Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification using
+    structured Hellinger forests. AAAI 2017, 1826-1832. doi:10.1609/aaai.v31i1.10908
 
     Examples
     --------

@@ -153,9 +153,11 @@ class StructuredForestClassifier(
 
     References
     ----------
-    Daniels and Metaxas, Addressing imbalance in multi-label classification using structured
-    Hellinger forests, AAAI 2017.
-    Dollár and Zitnick, Structured forests for fast edge detection, ICCV 2013.
+    Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification using
+    structured Hellinger forests. AAAI 2017, 1826-1832. doi:10.1609/aaai.v31i1.10908
+
+    P. Dollár, C. L. Zitnick (2013). Structured forests for fast edge detection. ICCV 2013.
+    doi:10.1109/ICCV.2013.231
 
     Examples
     --------

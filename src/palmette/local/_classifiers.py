@@ -165,8 +165,9 @@ class LocalPerParentClassifier(BaseLocalClassifier):
 
     References
     ----------
-    Silla and Freitas, "A survey of hierarchical classification across different application
-    domains", Data Mining and Knowledge Discovery 22 (2011).
+    C. N. Silla, A. A. Freitas (2011). A survey of hierarchical classification across different
+    application domains. Data Mining and Knowledge Discovery 22, 31-72.
+    doi:10.1007/s10618-010-0175-9
 
     Examples
     --------

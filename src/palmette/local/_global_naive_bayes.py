@@ -63,7 +63,7 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
     References
     ----------
     C. N. Silla, A. A. Freitas (2009). A global-model naive Bayes approach to the hierarchical
-    prediction of protein functions. ICDM 2009.
+    prediction of protein functions. ICDM 2009, 992-997. doi:10.1109/ICDM.2009.85
 
     Examples
     --------

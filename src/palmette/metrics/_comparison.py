@@ -405,7 +405,8 @@ def resampled_ttest(differences: Any, test_share: float) -> tuple[float, float]:
 
     References
     ----------
-    C. Nadeau, Y. Bengio (2003). Inference for the generalization error.
+    C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
+    doi:10.1023/A:1024068626366
 
     Examples
     --------

@@ -40,7 +40,7 @@ def hsic(K: Any, L: Any) -> float:
     References
     ----------
     A. Gretton, O. Bousquet, A. Smola, B. Schölkopf (2005). Measuring statistical dependence with
-    Hilbert-Schmidt norms.
+    Hilbert-Schmidt norms. ALT 2005. doi:10.1007/11564089_7
 
     Examples
     --------
@@ -84,7 +84,7 @@ def tree_covariance(
     References
     ----------
     L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large multi-class
-    learning.
+    learning. CIKM 2015. doi:10.1145/2806416.2806540
 
     Examples
     --------
@@ -160,7 +160,7 @@ def tree_hsic(X: Any, y: Any, tree: Hierarchy, *, relative: bool = False) -> flo
     References
     ----------
     L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large multi-class
-    learning.
+    learning. CIKM 2015. doi:10.1145/2806416.2806540
 
     Examples
     --------

@@ -64,7 +64,7 @@ def tree_edit_distance(
     References
     ----------
     K. Zhang, D. Shasha (1989). Simple fast algorithms for the editing distance between trees and
-    related problems.
+    related problems. SIAM Journal on Computing 18. doi:10.1137/0218082
 
     Examples
     --------

@@ -204,9 +204,9 @@ def hierarchical_f1_score(
 
     References
     ----------
-    S. Kiritchenko, S. Matwin, F. Famili (2005). Functional annotation of genes using hierarchical
-    text categorization. C. N. Silla, A. A. Freitas (2011). A survey of hierarchical classification
-    across different application domains.
+    C. N. Silla, A. A. Freitas (2011). A survey of hierarchical classification across different
+    application domains. Data Mining and Knowledge Discovery 22, 31-72.
+    doi:10.1007/s10618-010-0175-9
 
     Examples
     --------

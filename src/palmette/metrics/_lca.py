@@ -49,7 +49,8 @@ def lca_precision_recall_fscore(
     References
     ----------
     A. Kosmopoulos, I. Partalas, E. Gaussier, G. Paliouras, I. Androutsopoulos (2015). Evaluation
-    measures for hierarchical classification: a unified view and novel approaches.
+    measures for hierarchical classification: a unified view and novel approaches. Data Mining and
+    Knowledge Discovery 29. doi:10.1007/s10618-014-0382-x
 
     Examples
     --------

@@ -43,7 +43,8 @@ def tree_induced_error(
 
     References
     ----------
-    O. Dekel, J. Keshet, Y. Singer (2004). Large margin hierarchical classification.
+    O. Dekel, J. Keshet, Y. Singer (2004). Large margin hierarchical classification. ICML 2004.
+    doi:10.1145/1015330.1015374
 
     Examples
     --------
@@ -200,7 +201,8 @@ def hierarchical_hamming_loss(
 
     References
     ----------
-    C. Chelmis, W. Qi (2021). Hierarchical multiclass AdaBoost.
+    C. Chelmis, W. Qi (2021). Hierarchical multiclass AdaBoost. IEEE Big Data 2021, 5063-5070.
+    doi:10.1109/BigData52589.2021.9671291
 
     Examples
     --------

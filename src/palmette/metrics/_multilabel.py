@@ -234,7 +234,7 @@ def micro_auprc(
     References
     ----------
     C. Vens, J. Struyf, L. Schietgat, S. Dzeroski, H. Blockeel (2008). Decision trees for
-    hierarchical multi-label classification.
+    hierarchical multi-label classification. Machine Learning 73. doi:10.1007/s10994-008-5077-3
 
     Examples
     --------

@@ -215,7 +215,7 @@ def label_propensities(
     References
     ----------
     H. Jain, Y. Prabhu, M. Varma (2016). Extreme multi-label loss functions for recommendation,
-    tagging, ranking and other missing label applications.
+    tagging, ranking and other missing label applications. KDD 2016. doi:10.1145/2939672.2939756
 
     Examples
     --------
@@ -272,7 +272,7 @@ def propensity_scored_precision_at_k(
     References
     ----------
     H. Jain, Y. Prabhu, M. Varma (2016). Extreme multi-label loss functions for recommendation,
-    tagging, ranking and other missing label applications.
+    tagging, ranking and other missing label applications. KDD 2016. doi:10.1145/2939672.2939756
 
     Examples
     --------

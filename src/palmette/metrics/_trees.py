@@ -65,7 +65,7 @@ def tree_mse(
     References
     ----------
     L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large multi-class
-    learning.
+    learning. CIKM 2015. doi:10.1145/2806416.2806540
 
     Examples
     --------

@@ -347,8 +347,6 @@ _SEVERAL: tuple[tuple[str, str, str, str | None, str, Needs], ...] = (
     # name, package, class, preset, summary, needs
     ("structured-forest", "forest", "StructuredForestClassifier", None,
      "trees whose oblique splits look at all labels", {}),
-    ("structured-forest-published", "forest", "StructuredForestClassifier", "sf-h-cs",
-     "structured-forest as published (SOSHF)", {}),
     ("coherent-blend", "multipath", "CoherentBlendClassifier", None,
      "weighted forest, kernel and network", _FILLED),
     ("coherent-forest", "multipath", "CoherentForestClassifier", None,
@@ -378,6 +376,13 @@ _SEVERAL: tuple[tuple[str, str, str, str | None, str, Needs], ...] = (
 )  # fmt: skip
 
 
+def _soshf(context: ModelContext) -> Any:
+    # the published thresholds need several labels per row, and a model of the registry does not
+    return _classifier("forest", "StructuredForestClassifier", "sf-h-cs")(context).set_params(
+        decoding="auto"
+    )
+
+
 def _multilabel_linear(context: ModelContext) -> Any:
     model = _classifier("multilabel", "LinearMultilabel")(context)
     if context.text:  # more passes cost time and gain nothing, and most weights are tiny
@@ -397,6 +402,14 @@ def _closed_label_tree(context: ModelContext) -> Any:
 
 
 def _register_models_of_several_paths() -> None:
+    register_model(
+        ModelSpec(
+            "structured-forest-published",
+            _soshf,
+            "structured-forest with published trees (SOSHF)",
+            several_paths=True,
+        )
+    )
     words = "one linear SVM per label, calibrated"
     spec = ModelSpec("multilabel-linear", _multilabel_linear, words, several_paths=True, scale=True)
     register_model(spec)

@@ -25,7 +25,7 @@ from palmette.base._parameters import check_classifier
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.multilabel._c45 import MULAN, j48
+from palmette.multilabel._c45 import MULAN, SOSHF_TABLE, j48
 from palmette.multilabel._members import (
     fit_member,
     in_threads,
@@ -38,9 +38,10 @@ from palmette.multilabel._trees import forest_proba, is_forest
 _NEIGHBOURS = 5  # of ADASYN and SMOTE, as published
 _HALF_IS_ENOUGH = float(np.nextafter(0.5, 0.0))  # a threshold that one half exceeds
 _BALANCES = ("none", "cost", "down", "adasyn")
-_PAPER = (
-    "Z. A. Daniels, D. N. Metaxas, Addressing Imbalance in Multi-Label Classification Using "
-    "Structured Hellinger Forests, AAAI 2017"
+_C_IS_OURS = "C is not printed; 0.1 reproduces the figures."
+_ROWS_AND_FEATURES = (
+    "Rows are drawn with replacement, and features at every node: scikit-learn draws in no other "
+    "way. The paper draws both once for each tree, without replacement."
 )
 
 
@@ -124,32 +125,38 @@ class BinaryRelevance(MultilabelClassifier):
         "svm-cost": Preset(
             "linear SVMs, both classes of a label have the same total weight",
             {"estimator": _svm(), "balance": "cost"},
-            _PAPER,
+            SOSHF_TABLE,
+            _C_IS_OURS,
         ),
         "svm-down": Preset(
             "linear SVMs on as many negative rows as positive ones",
             {"estimator": _svm(), "balance": "down"},
-            _PAPER,
+            SOSHF_TABLE,
+            _C_IS_OURS,
         ),
         "svm-adasyn": Preset(
             "linear SVMs, smaller class oversampled by ADASYN",
             {"estimator": _svm(), "balance": "adasyn"},
-            _PAPER,
+            SOSHF_TABLE,
+            _C_IS_OURS,
         ),
         "rf-cost": Preset(
             "random forests, thresholds by F1 out of bag",
-            {"estimator": _forest(oob_score=True)},
-            _PAPER,
+            {"estimator": _forest(oob_score=True), "decoding": "f1"},
+            SOSHF_TABLE,
+            _ROWS_AND_FEATURES,
         ),
         "rf-down": Preset(
             "random forests on as many negative rows as positive ones",
             {"estimator": _forest(), "balance": "down"},
-            _PAPER,
+            SOSHF_TABLE,
+            _ROWS_AND_FEATURES,
         ),
         "rf-adasyn": Preset(
             "random forests, smaller class oversampled by ADASYN",
             {"estimator": _forest(), "balance": "adasyn"},
-            _PAPER,
+            SOSHF_TABLE,
+            _ROWS_AND_FEATURES,
         ),
         "mulan": Preset(
             "J48's trees, and labels with a score of one half, as in MULAN",

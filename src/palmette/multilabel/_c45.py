@@ -257,6 +257,10 @@ def rows_of_trees(X: Any) -> Any:
 
 
 MULAN = "Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas (2011), MULAN: a Java library"
+SOSHF_TABLE = (
+    "Daniels and Metaxas, Addressing imbalance in multi-label classification using structured "
+    "Hellinger forests, AAAI 2017, doi:10.1609/aaai.v31i1.10908; Table 2"
+)
 
 
 def j48() -> C45Tree:

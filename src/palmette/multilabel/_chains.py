@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
-from palmette.multilabel._c45 import C45Tree, SortedRows
+from palmette.multilabel._c45 import MULAN, SOSHF_TABLE, C45Tree, SortedRows, j48
 from palmette.multilabel._members import (
     RowDraws,
     fit_member,
@@ -85,8 +86,8 @@ class ChainEnsemble(MultilabelClassifier):
 
     References
     ----------
-    J. Read, B. Pfahringer, G. Holmes and E. Frank: Classifier chains for multi-label
-    classification. ECML PKDD 2009.
+    J. Read, B. Pfahringer, G. Holmes, E. Frank (2009). Classifier chains for multi-label
+    classification. ECML PKDD 2009. doi:10.1007/978-3-642-04174-7_17
 
     Examples
     --------
@@ -96,6 +97,15 @@ class ChainEnsemble(MultilabelClassifier):
     >>> model.predict([[0.0], [1.3]]) == [{"a"}, {"a", "b"}]
     True
     """
+
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        "soshf": Preset(
+            "50 chains of J48's trees, as in the comparison of SOSHF",
+            {"estimator": j48(), "n_chains": 50},
+            f"{SOSHF_TABLE}, ECC; {MULAN}",
+        )
+    }
 
     def __init__(
         self,

@@ -74,8 +74,8 @@ class CalibratedLabelRanking(MultilabelClassifier):
 
     References
     ----------
-    J. Fürnkranz, E. Hüllermeier, E. Loza Mencía and K. Brinker: Multilabel classification via
-    calibrated label ranking. Machine Learning 73, 2008.
+    J. Fürnkranz, E. Hüllermeier, E. Loza Mencía, K. Brinker (2008). Multilabel classification via
+    calibrated label ranking. Machine Learning 73, 133-153. doi:10.1007/s10994-008-5064-8
 
     Examples
     --------

@@ -92,10 +92,11 @@ class LinearMultilabel(MultilabelClassifier):
 
     References
     ----------
-    Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale
-    linear SVM, ICML 2008.
-    Lipton, Elkan, Naryanaswamy, Optimal thresholding of classifiers to maximize F1 measure,
-    ECML PKDD 2014.
+    C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan (2008). A dual coordinate
+    descent method for large-scale linear SVM. ICML 2008. doi:10.1145/1390156.1390208
+
+    Lipton, Elkan, Naryanaswamy, Optimal thresholding of classifiers to maximize F1 measure, ECML
+    PKDD 2014.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette.base._column_units import Kind
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._parameters import from_paper
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._c45 import MULAN
@@ -83,8 +84,8 @@ class MLkNN(MultilabelClassifier):
 
     References
     ----------
-    M.-L. Zhang and Z.-H. Zhou: ML-kNN: A lazy learning approach to multi-label learning. Pattern
-    Recognition 40(7), 2007.
+    M.-L. Zhang, Z.-H. Zhou (2007). ML-kNN: A lazy learning approach to multi-label learning.
+    Pattern Recognition 40(7). doi:10.1016/j.patcog.2006.12.019
 
     Examples
     --------
@@ -99,6 +100,7 @@ class MLkNN(MultilabelClassifier):
         "mulan": Preset("features divided by their ranges, as in MULAN", {"scale": "range"}, MULAN)
     }
 
+    @from_paper(k="n_neighbors", s="smoothing")
     def __init__(
         self,
         n_neighbors: int = 10,
@@ -217,8 +219,8 @@ class IBLR(MultilabelClassifier):
 
     References
     ----------
-    W. Cheng and E. Hüllermeier: Combining instance-based learning and logistic regression for
-    multilabel classification. Machine Learning 76, 2009.
+    W. Cheng, E. Hüllermeier (2009). Combining instance-based learning and logistic regression for
+    multilabel classification. Machine Learning 76, 211-225. doi:10.1007/s10994-009-5127-5
 
     Examples
     --------

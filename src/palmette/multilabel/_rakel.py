@@ -78,11 +78,11 @@ class RAkEL(MultilabelClassifier):
 
     References
     ----------
-    G. Tsoumakas and I. Vlahavas: Random k-labelsets: An ensemble method for multilabel
-    classification. ECML 2007.
+    G. Tsoumakas, I. Vlahavas (2007). Random k-labelsets: An ensemble method for multilabel
+    classification. ECML 2007, 406-417. doi:10.1007/978-3-540-74958-5_38
 
-    G. Tsoumakas, I. Katakis and I. Vlahavas: Random k-labelsets for multilabel classification. IEEE
-    Transactions on Knowledge and Data Engineering 23(7), 2011.
+    G. Tsoumakas, I. Katakis, I. Vlahavas (2011). Random k-labelsets for multilabel classification.
+    IEEE Transactions on Knowledge and Data Engineering 23(7), 1079-1089. doi:10.1109/TKDE.2010.164
 
     Examples
     --------

@@ -114,6 +114,7 @@ class MLROS(Resampler):
     ----------
     F. Charte, A. Rivera, M. J. del Jesus, F. Herrera (2015). Addressing imbalance in multilabel
     classification: measures and random resampling algorithms. Neurocomputing 163.
+    doi:10.1016/j.neucom.2014.08.091
 
     Examples
     --------
@@ -177,6 +178,7 @@ class MLRUS(Resampler):
     ----------
     F. Charte, A. Rivera, M. J. del Jesus, F. Herrera (2015). Addressing imbalance in multilabel
     classification: measures and random resampling algorithms. Neurocomputing 163.
+    doi:10.1016/j.neucom.2014.08.091
 
     Examples
     --------
@@ -225,6 +227,7 @@ class MLSMOTE(Resampler):
     ----------
     F. Charte, A. Rivera, M. J. del Jesus, F. Herrera (2015). MLSMOTE: approaching imbalanced
     multilabel learning through synthetic instance generation. Knowledge-Based Systems 89.
+    doi:10.1016/j.knosys.2015.07.019
 
     Notes
     -----
