@@ -240,10 +240,10 @@ def test_nothing_happens_without_an_error(capsys):
 
 
 def test_interrupted_command(palmette, monkeypatch):
-    def interrupt(name):
+    def interrupt():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("palmette.compare.find_problem", interrupt)
+    monkeypatch.setattr("palmette.datasets.load_icd10cm", interrupt)
     result = palmette("demo")
     assert result.exit_code == 130
     assert result.stderr == "interrupted\n"

@@ -194,10 +194,10 @@ def test_the_objective_of_a_fitted_tree(kernel, weights):
 
     X, y = problem()
     given = None if weights is None else np.arange(len(X)) % 3 + 1
-    tree = MFTree(kernel=kernel).fit(X, y, given)
+    tree = MFTree(kernel=kernel, kernel_params={"gamma": 0.3}).fit(X, y, given)
     rows = np.repeat(np.arange(len(X)), 1 if given is None else given)
     X, y = X[rows], y[rows]
-    K = X @ X.T if kernel == "linear" else rbf_kernel(X)
+    K = X @ X.T if kernel == "linear" else rbf_kernel(X, gamma=0.3)
     _, L, _, _ = kernels(X, y, tree_covariance(tree.hierarchy_, NAMES))
     assert tree.objective_ == pytest.approx(hsic(K, L))
 
